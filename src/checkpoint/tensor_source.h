@@ -1,0 +1,43 @@
+// Named tensors of a checkpoint, mapped from disk. Names are canonical: the text-only Hugging Face
+// spelling ("model.layers.0.mlp.up_proj.weight", "lm_head.weight", "mtp.fc.weight"), whatever
+// prefix the file uses. What lies in the tensors is the layout's own (Layout).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace lockstep {
+
+// Conventions that cannot be read off a single tensor.
+enum class Layout : uint8_t {
+  kHuggingFace,  // norms stored as w (add 1), convolution [C,1,4], experts fused gate|up
+  kMlx,          // norms stored as 1 + w, convolution [C,4,1], experts in switch_mlp
+};
+
+struct TensorRecord {
+  std::string name;         // canonical
+  std::string source_name;  // as the file spells it
+  std::string file;         // path of the file it lies in, for messages
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;
+  const std::byte* data = nullptr;  // any alignment
+  size_t bytes = 0;
+};
+
+class TensorSource {
+ public:
+  // Null if there is none of that canonical name.
+  const TensorRecord* find(std::string_view name) const;
+  // Ascending by canonical name.
+  const std::vector<TensorRecord>& tensors() const { return tensors_; }
+
+ protected:
+  std::vector<TensorRecord> tensors_;
+};
+
+}  // namespace lockstep
