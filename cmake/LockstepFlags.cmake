@@ -31,3 +31,5 @@ endif()
 add_link_options(-static-libstdc++ -static-libgcc)
 
 find_package(Threads REQUIRED)
+find_package(fmt 9.1 REQUIRED)
+find_package(Boost 1.81 REQUIRED)

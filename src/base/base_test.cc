@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/float16.h"
 #include "base/isa.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
 
@@ -82,6 +83,28 @@ TEST(Result, CarriesValueOrError) {
   };
   EXPECT_EQ(quarter(8).value(), 2);
   EXPECT_EQ(quarter(6).error().message, "odd");
+}
+
+TEST(Json, WritesWhatPythonWrites) {
+  const auto value = parse_json(
+      R"({"b": [1, 2.0, 1e-5, 1e16, 0.1, -0.0, true, null], "a": {}, "é\n\u0001": "\""})", "text");
+  ASSERT_TRUE(value.ok());
+  EXPECT_EQ(dump_json(value.value()),
+            "{\"b\": [1, 2.0, 1e-05, 1e+16, 0.1, -0.0, true, null], \"a\": {}, "
+            "\"é\\n\\u0001\": \"\\\"\"}");
+  EXPECT_EQ(dump_json(parse_json("[1,[]]", "t").value(), 2), "[\n  1,\n  []\n]");
+}
+
+TEST(Json, RefusesWhatHasTwoReadings) {
+  const std::string deep(65, '[');
+  for (const std::string& text :
+       {std::string(R"({"a": 1, "b": {"a": 1, "a": 2}})"), std::string(R"({"a":1} x)"),
+        std::string("[NaN]"), std::string("[1e999]"), std::string("{'a': 1}"), std::string(""),
+        deep + std::string(65, ']'), std::string("\"\xff\"")}) {
+    EXPECT_FALSE(parse_json(text, "text").ok()) << text;
+  }
+  EXPECT_NE(parse_json(R"({"a": 1, "a": 2})", "f.json").error().message.find("f.json"),
+            std::string::npos);
 }
 
 TEST(Isa, NamesRoundTrip) {
