@@ -64,13 +64,15 @@ struct ModelConfig {
   int64_t intermediate_size = 0;  // F, dense only
   int64_t max_positions = 0;
   double rms_norm_eps = 0.0;
-  bool tie_word_embeddings = false;
-  std::vector<Mixer> layers;  // L entries
+  bool tie_word_embeddings = false;  // text_config, else the top level, else false
+  bool tie_levels_disagree = false;  // text_config and the top level say different things
+  std::vector<Mixer> layers;         // L entries
   AttentionConfig attention;
   GatedDeltaConfig delta;
   MoeConfig moe;
   RopeConfig rope;
-  int64_t mtp_layers = 0;             // 0 or 1
+  int64_t mtp_layers = 0;  // of the draft head; 0 or 1 in an opened checkpoint
+  bool mtp_dedicated_embeddings = false;
   bool has_vision = false;            // the checkpoint describes a vision tower
   std::vector<int32_t> eos_ids;       // config and generation_config merged, ascending
   std::vector<std::string> warnings;  // what was found odd but could be read, a sentence each

@@ -1,0 +1,25 @@
+// Reads config.json of the Qwen3.5 family, nested or flat, into a checked ModelConfig. Every error
+// names the field, what was found and what is allowed; a shape that is not stated is an error,
+// never a default.
+#pragma once
+
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "checkpoint/model_config.h"
+
+namespace lockstep {
+
+enum class ConfigKind : uint8_t {
+  kModel,
+  kDraftHead,  // the config of an MTP folder: model_type qwen3_5_mtp with a text_config
+};
+
+// `file` names the text in messages.
+Result<ModelConfig> read_model_config(const json::value& root, std::string_view file,
+                                      ConfigKind kind = ConfigKind::kModel);
+Result<ModelConfig> read_model_config(std::string_view text, std::string_view file,
+                                      ConfigKind kind = ConfigKind::kModel);
+
+}  // namespace lockstep
