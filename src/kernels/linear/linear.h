@@ -1,0 +1,51 @@
+// linear: y = x W^T for a stored weight W [N, K] in its own encoding, rows of x independent of each
+// other. linear_grouped: the same product where each row names the matrix of a stack it meets
+// (experts).
+//
+// Three arithmetics, chosen by the weight's encoding and by whether quantised rows are given; never
+// by the number of rows. Per output, with lanes l = 0..15, all sums starting at +0 and all values
+// float32:
+//   dense        acc[k mod 16] = fma(x[k], w[k], acc[k mod 16]), k ascending; then the tree
+//   16-8-4-2-1. affine       w[k] = fma(scale, q[k], bias) once, then as dense ("full"). affine
+//   int8  activation group g of 32: d = sum q_w q_x, exact in int32, converted to float (exact);
+//                t = fma(scale_w, d, bias_w * sum_x), acc[g mod 16] = fma(scale_x, t, acc[g mod
+//                16]), g ascending; then the tree. An affine group is a multiple of 32, so scale_w
+//                and bias_w are those of the group that holds g.
+// Dense weights always take float32 activations (rule 13).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "formats/matrix.h"
+#include "kernels/cpu_context.h"
+#include "kernels/linear/quantized_rows.h"
+
+namespace lockstep {
+
+struct LinearArgs {
+  MatrixView weight;                           // [N, K]
+  const float* x = nullptr;                    // [rows, K]
+  const QuantizedRows* x_quantized = nullptr;  // the same rows; null: float32 activations
+  int64_t rows = 0;
+  float* y = nullptr;  // [rows, N], rows y_stride apart
+  int64_t y_stride = 0;
+};
+
+void run_linear(const CpuContext& context, const LinearArgs& args);
+
+// A slot is one (row, matrix) pair. Slots are sorted by matrix: those of matrix e are
+// [slot_begin[e], slot_begin[e + 1]).
+struct LinearGroupedArgs {
+  MatrixStack weight;                          // E matrices [N, K]
+  const int64_t* slot_begin = nullptr;         // [E + 1]
+  const int64_t* x_row = nullptr;              // [slots]: row of x that the slot reads
+  const int64_t* y_row = nullptr;              // [slots]: row of y that it writes, all different
+  const float* x = nullptr;                    // [*, K]
+  const QuantizedRows* x_quantized = nullptr;  // the same rows; null: float32 activations
+  float* y = nullptr;                          // [*, N]
+};
+
+void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args);
+
+}  // namespace lockstep

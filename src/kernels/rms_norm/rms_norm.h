@@ -1,0 +1,42 @@
+// rms_norm: y = x * rsqrt(mean(x^2) + eps) * weight, per row.
+// rms_norm_gated: the same, times act(gate): norm first, gate after.
+//
+// Reduction order: x^2 in 16 lanes by fma (element i in lane i mod 16, ascending), tree 16-8-4-2-1;
+// the sum divided by n; r = 1 / sqrt(mean + eps). Then y = (x * r) * weight, and for the gated form
+// ((x * r) * weight) * act(gate). All float32; non-finite inputs spread over their own row only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu_context.h"
+
+namespace lockstep {
+
+struct RmsNormArgs {
+  const float* x = nullptr;
+  int64_t x_stride = 0;  // elements between rows; a head inside a wider row is a row of its own
+  const float* weight = nullptr;  // [n], the factor itself: 1 + w where the model stores w
+  float eps = 0.0f;
+  int64_t rows = 0;
+  int64_t n = 0;
+  float* y = nullptr;  // [rows, n]; may be x where x_stride == n
+};
+
+void run_rms_norm(const CpuContext& context, const RmsNormArgs& args);
+
+enum class GateFunction : uint8_t { kSilu, kSigmoid };
+
+struct RmsNormGatedArgs {
+  const float* x = nullptr;       // [rows, n]
+  const float* gate = nullptr;    // [rows, n]
+  const float* weight = nullptr;  // [n]
+  GateFunction function = GateFunction::kSilu;
+  float eps = 0.0f;
+  int64_t rows = 0;
+  int64_t n = 0;
+  float* y = nullptr;  // [rows, n]; may be x
+};
+
+void run_rms_norm_gated(const CpuContext& context, const RmsNormGatedArgs& args);
+
+}  // namespace lockstep
