@@ -1,0 +1,28 @@
+// Every way that a kernel may be run here: each available instruction set with 1, 2, 3 and 7
+// threads. All must give the same bits.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/contract/compare.h"
+#include "kernels/cpu_context.h"
+
+namespace lockstep::contract {
+
+// The instruction sets that this processor can run, kScalar first.
+std::vector<Isa> available_isas();
+
+// Calls run(context, name) for every instruction set and thread count; `name` is "avx2, 3 threads".
+void for_each_context(const std::function<void(const CpuContext&, const std::string&)>& run);
+
+// A context for checks that need only one: the best instruction set, 2 threads.
+const CpuContext& default_context();
+
+// Runs in every context and compares each result bit by bit with the first. Empty if all agree; the
+// message names the context that differs.
+std::string compare_contexts(const Case& test,
+                             const std::function<std::vector<float>(const CpuContext&)>& run);
+
+}  // namespace lockstep::contract
