@@ -1,0 +1,84 @@
+// The forward pass on CPU: rows of a batch through every layer, in memory that is allocated once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "kernels/cpu_context.h"
+#include "model/model.h"
+#include "model/row_batch.h"
+#include "model/sequence_state.h"
+
+namespace lockstep {
+
+struct Activations;
+
+struct PassLimits {
+  int64_t rows = 256;       // of one batch
+  int64_t logit_rows = 16;  // of one batch
+};
+
+// Called with the rows of a named stage as they are made: "embed" (layer -1), "layer" (0..L-1, the
+// residual stream after it), "final_norm" (layer L). The data is [rows, width] float32.
+using StageTap = std::function<void(std::string_view stage, int64_t layer,
+                                    std::span<const float> data, int64_t width)>;
+
+// Rows of the draft head: row r joins the trunk's (or the head's own) hidden row with the embedding
+// of the token that follows it, at the draft state's next positions.
+struct DraftBatch {
+  SequenceState* draft_state = nullptr;  // of Model::draft_state_shape
+  std::span<const float> hidden;         // [rows, H]
+  std::span<const int32_t> ids;          // [rows]: the token after each hidden row
+  std::span<const int64_t> logit_rows;   // ascending
+};
+
+struct DraftOutput {
+  std::span<const float> logits;  // [logit_rows, V], as RoundOutput::logits
+  std::span<const float> hidden;  // [rows, H] after the head's norm: what a chained step feeds back
+};
+
+class ForwardPass {
+ public:
+  ForwardPass(const Model& model, const CpuContext& context, const PassLimits& limits);
+  ~ForwardPass();
+
+  // Bytes that a pass of these limits allocates.
+  static size_t workspace_bytes(const ModelConfig& config, const PassLimits& limits);
+
+  const Model& model() const { return model_; }
+  const PassLimits& limits() const { return limits_; }
+  void set_tap(StageTap tap) { tap_ = std::move(tap); }
+
+  // Phase one. Errors: a batch over the limits, an id outside the vocabulary, no memory for a page.
+  Result<RoundOutput> forward(const RowBatch& batch);
+
+  // Phase two: accepted[s] rows of segment s, all of them or, where the segment has a window, fewer
+  // (also 0).
+  void commit(const RowBatch& batch, std::span<const int64_t> accepted);
+  // All rows of all segments.
+  void commit(const RowBatch& batch);
+
+  // One pass of the draft head over rows of one sequence; publishes their keys and values (the
+  // draft cache is outside the promise: rejected rows are truncated away). The model must have a
+  // draft head.
+  Result<DraftOutput> draft(const DraftBatch& batch);
+
+ private:
+  void run_layer(const LayerWeights& weights, int64_t rows);
+  void run_attention_layer(const AttentionWeights& weights, int64_t rows);
+  void run_delta_layer(const DeltaWeights& weights, const RowBatch& batch);
+  void run_ffn(const LayerWeights& weights, int64_t rows);
+  void fill_rope(const RowBatch& batch);
+
+  const Model& model_;
+  CpuContext context_;
+  PassLimits limits_;
+  StageTap tap_;
+  std::unique_ptr<Activations> activations_;
+};
+
+}  // namespace lockstep
