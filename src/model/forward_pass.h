@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-struct Activations;
+struct LayerRun;
 
 struct PassLimits {
   int64_t rows = 256;       // of one batch
@@ -68,17 +68,19 @@ class ForwardPass {
   Result<DraftOutput> draft(const DraftBatch& batch);
 
  private:
-  void run_layer(const LayerWeights& weights, int64_t rows);
-  void run_attention_layer(const AttentionWeights& weights, int64_t rows);
-  void run_delta_layer(const DeltaWeights& weights, const RowBatch& batch);
-  void run_ffn(const LayerWeights& weights, int64_t rows);
-  void fill_rope(const RowBatch& batch);
+  struct Workspace;
+
+  LayerRun layer_run(std::span<const BatchSegment> segments, int64_t rows);
+  void tap(std::string_view stage, int64_t layer, const float* data, int64_t rows);
+  void prepare(const RowBatch& batch);
+  RoundOutput collect(const RowBatch& batch);
+  void replay(const BatchSegment& segment, int64_t rows);
 
   const Model& model_;
   CpuContext context_;
   PassLimits limits_;
   StageTap tap_;
-  std::unique_ptr<Activations> activations_;
+  std::unique_ptr<Workspace> workspace_;
 };
 
 }  // namespace lockstep

@@ -6,29 +6,32 @@
 #include <cstdint>
 
 #include "base/buffer.h"
+#include "checkpoint/model_config.h"
 
 namespace lockstep {
 
-struct WindowTrace {
+class WindowTrace {
+ public:
   // Room for `max_rows` rows in every delta layer.
-  WindowTrace(int64_t delta_layers, int64_t conv_channels, int64_t value_heads, int64_t max_rows)
-      : max_rows(max_rows),
-        conv_channels(conv_channels),
-        value_heads(value_heads),
-        u(static_cast<size_t>(delta_layers * max_rows * conv_channels)),
-        decay(static_cast<size_t>(delta_layers * max_rows * value_heads)),
-        beta(static_cast<size_t>(delta_layers * max_rows * value_heads)) {}
+  WindowTrace(const ModelConfig& config, int64_t max_rows);
 
-  float* u_rows(int64_t layer) { return u.data() + layer * max_rows * conv_channels; }
-  float* decay_rows(int64_t layer) { return decay.data() + layer * max_rows * value_heads; }
-  float* beta_rows(int64_t layer) { return beta.data() + layer * max_rows * value_heads; }
+  int64_t max_rows() const { return max_rows_; }
+  float* conv_in(int64_t layer) {
+    return at(conv_in_, layer);
+  }                                                          // [rows, C], before the convolution
+  float* decay(int64_t layer) { return at(decay_, layer); }  // [rows, Hv]
+  float* beta(int64_t layer) { return at(beta_, layer); }    // [rows, Hv]
 
-  int64_t max_rows;
-  int64_t conv_channels;
-  int64_t value_heads;
-  Buffer<float> u;      // [delta layer, row, C], before the convolution
-  Buffer<float> decay;  // [delta layer, row, Hv]
-  Buffer<float> beta;   // [delta layer, row, Hv]
+ private:
+  float* at(Buffer<float>& all, int64_t layer) {
+    return all.data() + layer * (static_cast<int64_t>(all.size()) / layers_);
+  }
+
+  int64_t max_rows_;
+  int64_t layers_;  // at least 1, so that a model without delta layers divides nothing by zero
+  Buffer<float> conv_in_;
+  Buffer<float> decay_;
+  Buffer<float> beta_;
 };
 
 }  // namespace lockstep

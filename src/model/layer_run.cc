@@ -1,0 +1,66 @@
+#include "model/layer_run.h"
+
+#include <variant>
+
+#include "kernels/add/add.h"
+#include "kernels/linear/linear.h"
+#include "kernels/rms_norm/rms_norm.h"
+
+namespace lockstep {
+
+const QuantizedRows* quantized_for(const LayerRun& run, const MatrixView& weight,
+                                   ProductInput& input) {
+  if (run.precision == Precision::kFull || weight.encoding == Encoding::kDense) return nullptr;
+  if (!input.is_quantized) {
+    run_quantize_rows(run.context,
+                      {.x = input.x, .rows = input.rows, .k = input.k, .out = run.act.quantized});
+    input.is_quantized = true;
+  }
+  return &run.act.quantized;
+}
+
+void project(const LayerRun& run, const MatrixView& weight, ProductInput& input, float* y) {
+  run_linear(run.context, {.weight = weight,
+                           .x = input.x,
+                           .x_quantized = quantized_for(run, weight, input),
+                           .rows = input.rows,
+                           .y = y,
+                           .y_stride = weight.rows});
+}
+
+void project_full(const LayerRun& run, const MatrixView& weight, const ProductInput& input,
+                  float* y) {
+  run_linear(run.context,
+             {.weight = weight, .x = input.x, .rows = input.rows, .y = y, .y_stride = weight.rows});
+}
+
+void run_norm(const LayerRun& run, const float* x, const std::vector<float>& weight, float* y) {
+  run_rms_norm(run.context, {.x = x,
+                             .x_stride = run.config.hidden_size,
+                             .weight = weight.data(),
+                             .eps = static_cast<float>(run.config.rms_norm_eps),
+                             .rows = run.rows,
+                             .n = run.config.hidden_size,
+                             .y = y});
+}
+
+void run_layer(const LayerRun& run, const LayerWeights& weights, int64_t index) {
+  Activations& act = run.act;
+  const AddArgs join = {.x = act.residual, .y = act.branch, .n = run.rows * run.config.hidden_size};
+  run_norm(run, act.residual, weights.input_norm, act.normed);
+  if (const auto* attention = std::get_if<AttentionWeights>(&weights.mixer)) {
+    run_attention_layer(run, *attention, index);
+  } else {
+    run_delta_layer(run, std::get<DeltaWeights>(weights.mixer), index);
+  }
+  run_add(run.context, join);
+  run_norm(run, act.residual, weights.post_attention_norm, act.normed);
+  if (const auto* dense = std::get_if<DenseFfnWeights>(&weights.ffn)) {
+    run_dense_ffn(run, *dense);
+  } else {
+    run_moe_ffn(run, std::get<MoeWeights>(weights.ffn));
+  }
+  run_add(run.context, join);
+}
+
+}  // namespace lockstep
