@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Installs what building and testing need, as Debian 12 packages it. The one list of dependencies.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build ccache mold git python3
+  libboost1.81-dev  # JSON (header-only)
+  libcli11-dev      # command line
+  libedit-dev       # line editing in chat
+  libfmt-dev        # formatting (header-only)
+  libgtest-dev      # tests
+  libpcre2-dev      # pre-tokenisers other than the family's own
+  libutf8proc-dev   # Unicode normalisation
+  clang-format-19   # the formatting check
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+if [ "${#missing[@]}" -eq 0 ]; then exit 0; fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "these packages are missing and neither root nor sudo is at hand: ${missing[*]}" >&2
+    exit 3
+  }
+  as_root=(sudo)
+fi
+echo "installing ${missing[*]}" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  exit 3
+fi
