@@ -25,7 +25,9 @@ constexpr Lead classify_lead(uint8_t lead) {
   return {.length = 0};
 }
 
-size_t ascii_prefix(std::string_view text, size_t from) {
+}  // namespace
+
+size_t ascii_run(std::string_view text, size_t from) {
   size_t at = from;
   while (at + 8 <= text.size()) {
     uint64_t word;
@@ -34,10 +36,8 @@ size_t ascii_prefix(std::string_view text, size_t from) {
     at += 8;
   }
   while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) ++at;
-  return at;
+  return at - from;
 }
-
-}  // namespace
 
 Utf8Step read_utf8(std::string_view text) {
   const auto byte = [&](size_t index) { return static_cast<uint8_t>(text[index]); };
@@ -56,10 +56,10 @@ Utf8Step read_utf8(std::string_view text) {
 }
 
 std::optional<size_t> find_invalid_utf8(std::string_view text) {
-  for (size_t at = ascii_prefix(text, 0); at < text.size();) {
+  for (size_t at = ascii_run(text, 0); at < text.size();) {
     const Utf8Step step = read_utf8(text.substr(at));
     if (!step.valid) return at;
-    at = step.length == 1 ? ascii_prefix(text, at) : at + step.length;
+    at += step.length == 1 ? ascii_run(text, at) : step.length;
   }
   return std::nullopt;
 }

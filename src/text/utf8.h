@@ -33,6 +33,32 @@ inline bool is_valid_utf8(std::string_view text) { return !find_invalid_utf8(tex
 // Python's text.decode("utf-8", errors="replace"): each maximal invalid subpart becomes U+FFFD.
 std::string replace_invalid_utf8(std::string_view text);
 
+// Reads one character of text that is known to be valid, and steps past it.
+inline uint32_t next_code_point(const char*& at) {
+  const auto byte = [&](int index) { return static_cast<uint8_t>(at[index]); };
+  const uint32_t lead = byte(0);
+  if (lead < 0x80) {
+    at += 1;
+    return lead;
+  }
+  uint32_t code_point;
+  if (lead < 0xE0) {
+    code_point = (lead & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
+    at += 2;
+  } else if (lead < 0xF0) {
+    code_point = (lead & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+    at += 3;
+  } else {
+    code_point =
+        (lead & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu);
+    at += 4;
+  }
+  return code_point;
+}
+
+// Length of the run of ASCII bytes that starts at `from`.
+size_t ascii_run(std::string_view text, size_t from);
+
 // Appends a code point's UTF-8 form. Surrogates are encoded by the same rule; callers exclude them.
 void append_utf8(uint32_t code_point, std::string& out);
 
