@@ -3,6 +3,7 @@
 // never a default.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "base/json.h"
@@ -11,15 +12,11 @@
 
 namespace lockstep {
 
-enum class ConfigKind : uint8_t {
-  kModel,
-  kDraftHead,  // the config of an MTP folder: model_type qwen3_5_mtp with a text_config
-};
+// Larger configuration files are refused.
+inline constexpr size_t kMaxConfigBytes = 16u << 20;
 
 // `file` names the text in messages.
-Result<ModelConfig> read_model_config(const json::value& root, std::string_view file,
-                                      ConfigKind kind = ConfigKind::kModel);
-Result<ModelConfig> read_model_config(std::string_view text, std::string_view file,
-                                      ConfigKind kind = ConfigKind::kModel);
+Result<ModelConfig> read_model_config(const json::value& root, std::string_view file);
+Result<ModelConfig> read_model_config(std::string_view text, std::string_view file);
 
 }  // namespace lockstep

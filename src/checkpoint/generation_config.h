@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "checkpoint/json_fields.h"
 
 namespace lockstep {
 
@@ -24,6 +25,12 @@ struct GenerationConfig {
   std::optional<double> frequency_penalty;   // [-100, 100]
   std::vector<int32_t> eos_ids;              // ascending; may be empty
 };
+
+// `eos_token_id`, one id or a list, ascending and without repetition; empty if absent.
+Result<std::vector<int32_t>> read_eos_ids(const JsonFields& fields);
+
+// Adds `more` to `ids`; the result is ascending and without repetition.
+void merge_eos_ids(const std::vector<int32_t>& more, std::vector<int32_t>& ids);
 
 // `file` names the text in messages.
 Result<GenerationConfig> read_generation_config(const json::value& root, std::string_view file);
