@@ -38,6 +38,10 @@ class MappedFile {
   std::string path_;
 };
 
+// False also where the answer is unknown: opening the path says why.
+bool file_exists(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+
 // The whole of a small text file (config.json and the like), at most `max_bytes`.
 Result<std::string> read_text_file(const std::filesystem::path& path, size_t max_bytes);
 
