@@ -10,12 +10,14 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "checkpoint/json_fields.h"
+#include "checkpoint/tensor_names.h"
 
 namespace lockstep {
 
 struct QuantizationScheme {
-  int64_t bits = 0;
-  int64_t group = 0;
+  int64_t bits = 0;   // 0: not said
+  int64_t group = 0;  // 0: not said
   std::string mode = "affine";
 };
 
@@ -29,10 +31,11 @@ struct QuantizationConfig {
 };
 
 // Reads `quantization`, or `quantization_config` where only that exists, at the top or in
-// text_config. Schemes of other makers (`quant_method`: fp8, modelopt, compressed-tensors, gptq,
-// awq, ...) are refused by name. `bare_prefix` is what a module path without any known prefix gets
-// ("mtp." in a draft head's folder).
+// text_config; empty if there is none. Schemes of other makers (`quant_method`: fp8, modelopt,
+// compressed-tensors, gptq, awq, ...) are refused by name. `scope` says whose the module paths are.
 Result<QuantizationConfig> read_quantization_config(const json::value& root, std::string_view file,
-                                                    std::string_view bare_prefix);
+                                                    NameScope scope);
+// The same for one such object.
+Result<QuantizationConfig> read_quantization_object(const JsonFields& fields, NameScope scope);
 
 }  // namespace lockstep

@@ -1,0 +1,42 @@
+#include "checkpoint/zero_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep {
+namespace {
+
+constexpr int64_t kBlock = 64;
+
+bool all_zero(const std::byte* begin, size_t size) {
+  return std::all_of(begin, begin + size, [](std::byte b) { return b == std::byte{0}; });
+}
+
+// An affine row of zeros has bias 0 and q 0, whatever its scale.
+bool is_zero_row(const MatrixView& matrix, int64_t row) {
+  const MatrixView one = matrix.row_slice(row, 1);
+  return all_zero(one.data, one.row_bytes()) &&
+         (one.encoding == Encoding::kDense || all_zero(one.biases, one.scale_row_bytes()));
+}
+
+}  // namespace
+
+void warn_about_zero_rows(const MatrixView& matrix, const TensorRecord& record,
+                          std::vector<std::string>& warnings) {
+  if (record.name.find("_proj") == std::string::npos) return;
+  for (int64_t row = kBlock - 1; row < matrix.rows; row += kBlock) {
+    if (!is_zero_row(matrix, row)) continue;
+    int64_t begin = row;
+    int64_t end = row + 1;
+    while (begin > 0 && is_zero_row(matrix, begin - 1)) --begin;
+    while (end < matrix.rows && is_zero_row(matrix, end)) ++end;
+    if (end - begin < kBlock) continue;
+    warnings.push_back(
+        fmt::format("{}: tensor {}: rows {} to {} are all zero; the file may be damaged.",
+                    record.file, record.source_name, begin, end - 1));
+    return;
+  }
+}
+
+}  // namespace lockstep
