@@ -6,12 +6,18 @@
 // by the number of rows. Per output, with lanes l = 0..15, all sums starting at +0 and all values
 // float32:
 //   dense        acc[k mod 16] = fma(x[k], w[k], acc[k mod 16]), k ascending; then the tree
-//   16-8-4-2-1. affine       w[k] = fma(scale, q[k], bias) once, then as dense ("full"). affine
-//   int8  activation group g of 32: d = sum q_w q_x, exact in int32, converted to float (exact);
-//                t = fma(scale_w, d, bias_w * sum_x), acc[g mod 16] = fma(scale_x, t, acc[g mod
-//                16]), g ascending; then the tree. An affine group is a multiple of 32, so scale_w
-//                and bias_w are those of the group that holds g.
-// Dense weights always take float32 activations (rule 13).
+//                16-8-4-2-1.
+//   affine       w[k] = fma(scale, q[k], bias) once, then as dense ("full").
+//   affine int8  activation group g of 32: d = sum q_w q_x, exact in int32, converted to float
+//                (exact); t = fma(scale_w, d, bias_w * sum_x);
+//                acc[g mod 16] = fma(scale_x, t, acc[g mod 16]), g ascending; then the tree. An
+//                affine group is a multiple of 32, so scale_w and bias_w are those of the group
+//                that holds g.
+// k and g run to the next multiple of 16; values and groups beyond the end count as +0 (which can
+// only turn a lane's -0 into +0). Dense weights always take float32 activations (rule 13).
+//
+// Class: bit_exact over rows, batches, threads and instruction sets; norm_bounded against float64
+// (error_bound.h). A non-finite value reaches outputs of its own row only.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +30,8 @@
 namespace lockstep {
 
 struct LinearArgs {
-  MatrixView weight;                           // [N, K]
-  const float* x = nullptr;                    // [rows, K]
+  MatrixView weight;                           // [N, K]; affine: group a multiple of 32
+  const float* x = nullptr;                    // [rows, K]; unused where quantised rows are used
   const QuantizedRows* x_quantized = nullptr;  // the same rows; null: float32 activations
   int64_t rows = 0;
   float* y = nullptr;  // [rows, N], rows y_stride apart

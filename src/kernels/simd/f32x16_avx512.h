@@ -1,7 +1,11 @@
 // f32x16.h for AVX-512 (F, BW, DQ, VL).
 #pragma once
 
+// GCC 12 takes the undefined operand inside its own intrinsics for a mistake.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
+#pragma GCC diagnostic pop
 
 namespace lockstep::LOCKSTEP_ISA {
 namespace {

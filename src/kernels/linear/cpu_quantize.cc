@@ -1,0 +1,63 @@
+#include <limits>
+
+#include "kernels/linear/cpu.h"
+#include "kernels/simd/f32x16.h"
+
+namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
+constexpr float kSmallestAmax = 0x1p-100f;
+
+struct GroupScale {
+  float scale;
+  bool live;  // false: every q of the group is 0
+};
+
+// amax reads a NaN as such only when it is the left operand of the comparison, so finiteness is
+// asked of the values themselves: x - x is +0 for finite x and NaN otherwise.
+GroupScale group_scale(F32x16 a, F32x16 b) {
+  const float spread = reduce_add((a - a) + (b - b));
+  if (spread != 0.0f || spread != spread) return {std::numeric_limits<float>::quiet_NaN(), false};
+  const float amax = reduce_max(max(abs(a), abs(b)));
+  if (amax < kSmallestAmax) return {0.0f, false};
+  return {amax / 127.0f, true};
+}
+
+// rint, ties to even, by adding 1.5 * 2^23; clamped to [-127, 127].
+I32x16 round_to_q(F32x16 x, F32x16 scale) {
+  const F32x16 bound = F32x16::splat(127.0f);
+  const F32x16 ratio = max(min(x / scale, bound), -bound);
+  return as_i32(ratio + F32x16::splat(0x1.8p23f)) - I32x16::splat(0x4b400000);
+}
+
+}  // namespace
+
+void quantize_row(const float* x, int64_t k, int8_t* q, float* scale, float* sum) {
+  const int64_t groups = activation_groups(k);
+  for (int64_t g = 0; g < groups; ++g) {
+    const int64_t begin = g * kActivationGroup;
+    float values[kActivationGroup] = {};
+    if (begin < k) {
+      const int64_t n = k - begin < kActivationGroup ? k - begin : kActivationGroup;
+      std::memcpy(values, x + begin, static_cast<size_t>(n) * sizeof(float));
+    }
+    const F32x16 a = F32x16::load(values);
+    const F32x16 b = F32x16::load(values + kLanes);
+    const GroupScale group = group_scale(a, b);
+    int32_t integers[kActivationGroup] = {};
+    if (group.live) {
+      const F32x16 divisor = F32x16::splat(group.scale);
+      round_to_q(a, divisor).store(integers);
+      round_to_q(b, divisor).store(integers + kLanes);
+    }
+    int32_t total = 0;
+    for (int i = 0; i < kActivationGroup; ++i) {
+      q[activation_position(begin + i)] = static_cast<int8_t>(integers[i]);
+      total += integers[i];
+    }
+    scale[activation_group_position(g)] = group.scale;
+    sum[activation_group_position(g)] = static_cast<float>(total);
+  }
+}
+
+}  // namespace lockstep::LOCKSTEP_ISA

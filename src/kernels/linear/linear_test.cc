@@ -1,0 +1,274 @@
+#include "kernels/linear/linear.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/contract/compare.h"
+#include "kernels/contract/contexts.h"
+#include "kernels/contract/guarded.h"
+#include "kernels/linear/error_bound.h"
+#include "kernels/linear/reference.h"
+#include "kernels/linear/test_matrix.h"
+
+namespace lockstep::contract {
+namespace {
+
+struct Shape {
+  int64_t rows, n, k;
+};
+
+std::vector<WeightKind> dense_kinds() {
+  return {dense(DType::kF32), dense(DType::kF16), dense(DType::kBF16)};
+}
+
+std::vector<WeightKind> affine_kinds() {
+  std::vector<WeightKind> kinds;
+  for (int bits : {2, 3, 4, 5, 6, 8}) {
+    for (int group : {32, 64, 128}) kinds.push_back(affine(bits, group));
+  }
+  for (DType dtype : {DType::kF16, DType::kF32}) {
+    kinds.push_back(affine(4, 64, dtype));
+    kinds.push_back(affine(6, 32, dtype));
+    kinds.push_back(affine(4, 128, dtype));
+  }
+  kinds.push_back(affine(5, 96));
+  kinds.push_back(affine(4, 160));
+  return kinds;
+}
+
+std::vector<WeightKind> all_kinds() {
+  std::vector<WeightKind> kinds = dense_kinds();
+  for (const WeightKind& kind : affine_kinds()) kinds.push_back(kind);
+  return kinds;
+}
+
+// Lengths of K around every step that a kernel may take.
+std::vector<int64_t> lengths(const WeightKind& kind) {
+  if (kind.encoding == Encoding::kDense) {
+    return {1, 15, 16, 17, 31, 32, 33, 255, 257, 512, 2048 + 33};
+  }
+  std::vector<int64_t> result;
+  for (int64_t groups : {1, 2, 3, 5, 8, 15, 17, 33}) {
+    if (groups * kind.group <= 2176) result.push_back(groups * kind.group);
+  }
+  result.push_back((512 / kind.group + 1) * kind.group);
+  result.push_back(2048 / kind.group * kind.group);
+  return result;
+}
+
+// One product with everything that it needs.
+struct Problem {
+  Problem(const WeightKind& kind, const Shape& size, bool int8, uint64_t seed = 11)
+      : shape(size), weight(kind, size.n, size.k, seed) {
+    x = Random(seed + 1).normals(size.rows * size.k);
+    quantize = int8;
+    test = {kind.name() + (int8 ? ", int8, K " : ", full, K ") + std::to_string(size.k),
+            {size.rows, size.n},
+            seed};
+  }
+
+  LinearArgs args(const QuantizedRows* quantized, float* y) const {
+    return {.weight = weight.view(),
+            .x = quantize ? nullptr : x.data(),
+            .x_quantized = quantize ? quantized : nullptr,
+            .rows = shape.rows,
+            .y = y,
+            .y_stride = shape.n};
+  }
+  std::vector<float> run(const CpuContext& context) const {
+    const TestQuantized quantized(context, x.data(), shape.rows, shape.k);
+    Guarded y(shape.rows * shape.n);
+    run_linear(context, args(&quantized.rows(), y.data()));
+    EXPECT_EQ(y.check(), "") << test.kernel;
+    return {y.values().begin(), y.values().end()};
+  }
+
+  Shape shape;
+  TestMatrix weight;
+  std::vector<float> x;
+  bool quantize = false;
+  Case test;
+};
+
+// Calls function(problem) for all kinds in both arithmetics and all lengths of K.
+template <typename Function>
+void for_each_problem(int64_t rows, int64_t n, const Function& function) {
+  for (const WeightKind& kind : all_kinds()) {
+    for (bool int8 : {false, true}) {
+      if (int8 && kind.encoding == Encoding::kDense) continue;
+      for (int64_t k : lengths(kind)) function(Problem(kind, {rows, n, k}, int8));
+    }
+  }
+}
+
+// The header's order, literally.
+float tree(std::array<float, 16> lanes) {
+  for (int half = 8; half >= 1; half /= 2) {
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+std::vector<float> in_stated_order(const Problem& problem, const QuantizedRows& quantized) {
+  const auto [rows, n, k_count] = problem.shape;
+  const MatrixView& w = problem.weight.view();
+  std::vector<float> y;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t o = 0; o < n; ++o) {
+      std::array<float, 16> acc = {};
+      for (int64_t k = 0; k < (problem.quantize ? 0 : k_count); ++k) {
+        const ReferenceWeight weight = reference_weight(w, o, k);
+        const float value = std::fma(static_cast<float>(weight.scale), static_cast<float>(weight.q),
+                                     static_cast<float>(weight.bias));
+        acc[k % 16] = std::fma(problem.x[row * k_count + k], value, acc[k % 16]);
+      }
+      for (int64_t g = 0; g < (problem.quantize ? k_count / 32 : 0); ++g) {
+        const int64_t stored = row * activation_groups(k_count);
+        const int64_t at = stored + activation_group_position(g);
+        int32_t d = 0;
+        for (int64_t k = 32 * g; k < 32 * g + 32; ++k) {
+          d += reference_weight(w, o, k).q * quantized.q[stored * 32 + activation_position(k)];
+        }
+        const ReferenceWeight weight = reference_weight(w, o, 32 * g);
+        const float bias_term = static_cast<float>(weight.bias) * quantized.sum[at];
+        const float t =
+            std::fma(static_cast<float>(weight.scale), static_cast<float>(d), bias_term);
+        acc[g % 16] = std::fma(quantized.scale[at], t, acc[g % 16]);
+      }
+      y.push_back(tree(acc));
+    }
+  }
+  return y;
+}
+
+TEST(Linear, FollowsTheStatedOrderInEveryContext) {
+  for_each_problem(3, 5, [](const Problem& problem) {
+    const TestQuantized quantized(default_context(), problem.x.data(), problem.shape.rows,
+                                  problem.shape.k);
+    const std::vector<float> want = in_stated_order(problem, quantized.rows());
+    for_each_context([&](const CpuContext& context, const std::string& name) {
+      EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
+    });
+  });
+}
+
+TEST(Linear, CoversEveryNumberOfOutputsAndRows) {
+  for (const WeightKind& kind :
+       {dense(DType::kBF16), affine(4, 64), affine(8, 32), affine(3, 64)}) {
+    for (const Shape& shape :
+         {Shape{1, 1, 64}, Shape{2, 2, 64}, Shape{4, 3, 576}, Shape{5, 4, 64}, Shape{7, 15, 64},
+          Shape{15, 16, 64}, Shape{16, 17, 576}, Shape{17, 31, 64}, Shape{33, 33, 64},
+          Shape{65, 7, 64}, Shape{130, 2, 64}, Shape{1, 512, 64}, Shape{0, 5, 64}}) {
+      for (bool int8 : {false, true}) {
+        if (int8 && kind.encoding == Encoding::kDense) continue;
+        const Problem problem(kind, shape, int8);
+        const TestQuantized quantized(default_context(), problem.x.data(), shape.rows, shape.k);
+        const std::vector<float> want = in_stated_order(problem, quantized.rows());
+        for_each_context([&](const CpuContext& context, const std::string& name) {
+          EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
+        });
+      }
+    }
+  }
+}
+
+TEST(Linear, LiesWithinTheBoundOfFloat64) {
+  for_each_problem(2, 7, [](const Problem& problem) {
+    const TestQuantized quantized(default_context(), problem.x.data(), problem.shape.rows,
+                                  problem.shape.k);
+    const size_t count = static_cast<size_t>(problem.shape.rows * problem.shape.n);
+    std::vector<double> want(count), bound(count);
+    reference_linear(problem.args(&quantized.rows(), nullptr), want.data(), bound.data());
+    for (double& b : bound) {
+      b = problem.quantize ? linear_int8_bound(problem.shape.k, b)
+                           : linear_float_bound(problem.shape.k, b);
+    }
+    EXPECT_EQ(compare_within(problem.test, problem.run(default_context()), want, bound), "");
+  });
+}
+
+// All weights and values positive and equal in size, so that a sum in a narrow type stops growing.
+TEST(Linear, KeepsABoundThatNarrowSumsMissAHundredfold) {
+  constexpr int64_t kK = 4096;
+  const std::vector<float> ones(kK, 1.0f + 0x1p-7f);
+  const MatrixView weight{.dtype = DType::kF32,
+                          .rows = 1,
+                          .cols = kK,
+                          .data = reinterpret_cast<const std::byte*>(ones.data())};
+  float y = 0.0f;
+  const LinearArgs args{.weight = weight, .x = ones.data(), .rows = 1, .y = &y, .y_stride = 1};
+  run_linear(default_context(), args);
+  double want = 0.0, magnitude = 0.0;
+  reference_linear(args, &want, &magnitude);
+  const double bound = linear_float_bound(kK, magnitude);
+  EXPECT_LE(std::fabs(y - want), bound);
+  float bf16_lanes[16] = {}, f16_lanes[16] = {};
+  for (int64_t k = 0; k < kK; ++k) {
+    const float product = ones[k] * ones[k];
+    bf16_lanes[k % 16] = bf16_to_float(float_to_bf16(bf16_lanes[k % 16] + product));
+    f16_lanes[k % 16] = f16_to_float(float_to_f16(f16_lanes[k % 16] + product));
+  }
+  double bf16_sum = 0.0, f16_sum = 0.0;
+  for (int i = 0; i < 16; ++i) {
+    bf16_sum += bf16_lanes[i];
+    f16_sum += f16_lanes[i];
+  }
+  EXPECT_GT(std::fabs(bf16_sum - want), 100.0 * bound);
+  EXPECT_GT(std::fabs(f16_sum - want), 100.0 * bound);
+}
+
+TEST(Linear, RowsDoNotFeelEachOther) {
+  for (const WeightKind& kind : {dense(DType::kF16), affine(4, 64), affine(8, 64), affine(5, 32)}) {
+    for (bool int8 : {false, true}) {
+      if (int8 && kind.encoding == Encoding::kDense) continue;
+      Problem problem(kind, {37, 9, 640}, int8);
+      const std::vector<float> batch = problem.run(default_context());
+      Problem single(kind, {1, 9, 640}, int8);
+      for (int64_t row = 0; row < 37; ++row) {
+        single.x.assign(problem.x.begin() + row * 640, problem.x.begin() + (row + 1) * 640);
+        const std::vector<float> want(batch.begin() + row * 9, batch.begin() + (row + 1) * 9);
+        EXPECT_EQ(compare_bits(single.test, single.run(default_context()), want), "") << row;
+      }
+      // Spoilt rows beside good ones: NaN and infinities in every other row.
+      for (int64_t row = 1; row < 37; row += 2) {
+        problem.x[row * 640 + row * 17] = row % 4 == 1 ? std::numeric_limits<float>::quiet_NaN()
+                                                       : std::numeric_limits<float>::infinity();
+      }
+      for_each_context([&](const CpuContext& context, const std::string& name) {
+        const std::vector<float> spoilt = problem.run(context);
+        for (int64_t i = 0; i < 37 * 9; ++i) {
+          if (i / 9 % 2 == 0) {
+            EXPECT_EQ(std::bit_cast<uint32_t>(spoilt[i]), std::bit_cast<uint32_t>(batch[i]))
+                << name;
+          } else {
+            EXPECT_FALSE(std::isfinite(spoilt[i])) << name;
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST(Linear, WritesOnlyItsOutputsOfWiderRows) {
+  const Problem problem(affine(4, 64), {6, 5, 128}, false);
+  const std::vector<float> want = problem.run(default_context());
+  constexpr int64_t kStride = 8;
+  Guarded y(6 * kStride);
+  LinearArgs args = problem.args(nullptr, y.data());
+  args.y_stride = kStride;
+  run_linear(default_context(), args);
+  EXPECT_EQ(y.check(true), "");
+  for (int64_t i = 0; i < 6 * kStride; ++i) {
+    const float got = y.values()[i];
+    if (i % kStride < 5) {
+      EXPECT_EQ(got, want[i / kStride * 5 + i % kStride]);
+    } else {
+      EXPECT_NE(got, got);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::contract

@@ -1,0 +1,76 @@
+#include "kernels/linear/reference.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "base/float16.h"
+
+namespace lockstep {
+namespace {
+
+double element(const std::byte* data, DType dtype, int64_t index) {
+  const std::byte* address = data + static_cast<size_t>(index) * size_of(dtype);
+  if (dtype == DType::kF32) return load_unaligned<float>(address);
+  if (dtype == DType::kF16) return f16_to_float(load_unaligned<uint16_t>(address));
+  LOCKSTEP_CHECK(dtype == DType::kBF16, to_string(dtype));
+  return bf16_to_float(load_unaligned<uint16_t>(address));
+}
+
+int packed_value(const std::byte* stream, int bits, int64_t index) {
+  int value = 0;
+  for (int b = 0; b < bits; ++b) {
+    const int64_t bit = index * bits + b;
+    value |= ((std::to_integer<int>(stream[bit / 8]) >> (bit % 8)) & 1) << b;
+  }
+  return value;
+}
+
+}  // namespace
+
+ReferenceWeight reference_weight(const MatrixView& matrix, int64_t row, int64_t k) {
+  const auto r = static_cast<size_t>(row);
+  const std::byte* data = matrix.data + r * matrix.row_bytes();
+  if (matrix.encoding == Encoding::kDense) return {.bias = element(data, matrix.dtype, k)};
+  const size_t scale_row = r * matrix.scale_row_bytes();
+  const int64_t group = k / matrix.group;
+  return {.scale = element(matrix.scales + scale_row, matrix.dtype, group),
+          .q = packed_value(data, matrix.bits, k),
+          .bias = element(matrix.biases + scale_row, matrix.dtype, group)};
+}
+
+double reference_dequantized(const QuantizedRows& rows, int64_t k_count, int64_t row, int64_t k) {
+  const int64_t groups = activation_groups(k_count);
+  const int q = rows.q[row * groups * kActivationGroup + activation_position(k)];
+  const int64_t group = activation_group_position(k / kActivationGroup);
+  return static_cast<double>(rows.scale[row * groups + group]) * q;
+}
+
+void reference_linear(const LinearArgs& args, double* y, double* magnitude) {
+  const MatrixView& w = args.weight;
+  const bool int8 = w.encoding == Encoding::kAffine && args.x_quantized != nullptr;
+  for (int64_t row = 0; row < args.rows; ++row) {
+    for (int64_t n = 0; n < w.rows; ++n) {
+      double sum = 0.0;
+      double size = 0.0;
+      double group_q = 0.0;  // of the running group of 32: sums of scale_w q_w x and of bias_w x
+      double group_bias = 0.0;
+      for (int64_t k = 0; k < w.cols; ++k) {
+        const ReferenceWeight weight = reference_weight(w, n, k);
+        const double x = int8 ? reference_dequantized(*args.x_quantized, w.cols, row, k)
+                              : args.x[row * w.cols + k];
+        sum += x * weight.value();
+        group_q += x * weight.scale * weight.q;
+        group_bias += x * weight.bias;
+        if (!int8) size += std::fabs(x * weight.value());
+        if (int8 && (k + 1) % kActivationGroup == 0) {
+          size += std::fabs(group_q) + std::fabs(group_bias);
+          group_q = group_bias = 0.0;
+        }
+      }
+      y[row * w.rows + n] = sum;
+      if (magnitude != nullptr) magnitude[row * w.rows + n] = size;
+    }
+  }
+}
+
+}  // namespace lockstep

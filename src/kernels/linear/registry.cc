@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "kernels/linear/cpu.h"
+
+namespace lockstep {
+namespace {
+
+using TileFunction = void(const LinearTile&);
+constexpr KernelRow<TileFunction> kFloatRows[] = {LOCKSTEP_KERNEL_ROWS(linear_float_tile)};
+constexpr KernelRow<TileFunction> kInt8Rows[] = {LOCKSTEP_KERNEL_ROWS(linear_int8_tile)};
+using QuantizeFunction = void(const float*, int64_t, int8_t*, float*, float*);
+constexpr KernelRow<QuantizeFunction> kQuantizeRows[] = {LOCKSTEP_KERNEL_ROWS(quantize_row)};
+
+// A task reads at least about this many bytes of weights and does this many products, enough to be
+// worth waking a thread.
+constexpr int64_t kBytesPerTask = 32768;
+constexpr int64_t kProductsPerTask = 65536;
+constexpr int64_t kRowsPerTask = 64;
+constexpr int64_t kValuesPerTask = 8192;
+
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+TileFunction* pick_tile(const CpuContext& context, const MatrixView& weight,
+                        const QuantizedRows* quantized) {
+  const bool int8 = weight.encoding == Encoding::kAffine && quantized != nullptr;
+  const std::span<const KernelRow<TileFunction>> rows = int8 ? kInt8Rows : kFloatRows;
+  return pick_kernel(rows, context.isa).function;
+}
+
+// Outputs per task; a multiple of 4. Rows and outputs are never summed over, so it decides no bit.
+int64_t outputs_per_task(const MatrixView& weight, int64_t rows) {
+  const auto row_bytes =
+      static_cast<int64_t>(weight.row_bytes() + 2 * weight.scale_row_bytes()) + 1;
+  const int64_t products = std::max<int64_t>(1, weight.cols * std::min(rows, kRowsPerTask));
+  const int64_t wanted = std::max(divide_up(kProductsPerTask, products),
+                                  std::min(divide_up(kBytesPerTask, row_bytes), int64_t{32}));
+  return divide_up(wanted, 4) * 4;
+}
+
+void check_weight(const MatrixView& weight) {
+  LOCKSTEP_CHECK(weight.encoding == Encoding::kDense ||
+                     (weight.group > 0 && weight.group % kActivationGroup == 0 &&
+                      weight.cols % weight.group == 0),
+                 "an affine group is a multiple of 32 that divides K");
+}
+
+}  // namespace
+
+void run_linear(const CpuContext& context, const LinearArgs& args) {
+  check_weight(args.weight);
+  TileFunction* const run_tile = pick_tile(context, args.weight, args.x_quantized);
+  const int64_t outputs = outputs_per_task(args.weight, args.rows);
+  const int64_t output_tiles = divide_up(args.weight.rows, outputs);
+  const int64_t row_tiles = divide_up(args.rows, kRowsPerTask);
+  const int64_t q_groups = activation_groups(args.weight.cols);
+  context.pool.run(output_tiles * row_tiles, [&](int64_t task, int) {
+    // Tasks that share weights follow each other.
+    const int64_t output = task / row_tiles * outputs;
+    const int64_t row = task % row_tiles * kRowsPerTask;
+    LinearTile tile{
+        .weight = args.weight.row_slice(output, std::min(outputs, args.weight.rows - output)),
+        .rows = std::min(kRowsPerTask, args.rows - row),
+        .y = args.y + row * args.y_stride + output,
+        .y_stride = args.y_stride};
+    if (args.x_quantized != nullptr) {
+      tile.x_quantized = {.q = args.x_quantized->q + row * q_groups * kActivationGroup,
+                          .scale = args.x_quantized->scale + row * q_groups,
+                          .sum = args.x_quantized->sum + row * q_groups};
+    }
+    if (args.x != nullptr) tile.x = args.x + row * args.weight.cols;
+    run_tile(tile);
+  });
+}
+
+void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args) {
+  const MatrixView& shape = args.weight.first;
+  check_weight(shape);
+  TileFunction* const run_tile = pick_tile(context, shape, args.x_quantized);
+  int64_t active = 0;
+  for (int64_t e = 0; e < args.weight.count; ++e) {
+    active += args.slot_begin[e + 1] > args.slot_begin[e];
+  }
+  if (active == 0) return;
+  const int64_t slots = args.slot_begin[args.weight.count] - args.slot_begin[0];
+  const int64_t outputs = outputs_per_task(shape, divide_up(slots, active));
+  const int64_t output_tiles = divide_up(shape.rows, outputs);
+  // The matrix of a task is found by counting those with slots: far quicker than the task.
+  const auto nth_active = [&](int64_t n) {
+    int64_t e = 0;
+    for (; n > 0 || args.slot_begin[e + 1] == args.slot_begin[e]; ++e) {
+      n -= args.slot_begin[e + 1] > args.slot_begin[e];
+    }
+    return e;
+  };
+  context.pool.run(active * output_tiles, [&](int64_t task, int) {
+    const int64_t e = nth_active(task / output_tiles);
+    const int64_t output = task % output_tiles * outputs;
+    const int64_t slot = args.slot_begin[e];
+    LinearTile tile{
+        .weight = args.weight.at(e).row_slice(output, std::min(outputs, shape.rows - output)),
+        .x = args.x,
+        .x_row = args.x_row + slot,
+        .y_row = args.y_row + slot,
+        .rows = args.slot_begin[e + 1] - slot,
+        .y = args.y + output,
+        .y_stride = shape.rows};
+    if (args.x_quantized != nullptr) tile.x_quantized = *args.x_quantized;
+    run_tile(tile);
+  });
+}
+
+void run_quantize_rows(const CpuContext& context, const QuantizeRowsArgs& args) {
+  const auto& kernel =
+      pick_kernel(std::span<const KernelRow<QuantizeFunction>>(kQuantizeRows), context.isa);
+  const int64_t groups = activation_groups(args.k);
+  const int64_t rows_per_task = std::max<int64_t>(1, kValuesPerTask / std::max<int64_t>(1, args.k));
+  context.pool.run(divide_up(args.rows, rows_per_task), [&](int64_t task, int) {
+    const int64_t end = std::min(args.rows, (task + 1) * rows_per_task);
+    for (int64_t row = task * rows_per_task; row < end; ++row) {
+      kernel.function(args.x + row * args.k, args.k, args.out.q + row * groups * kActivationGroup,
+                      args.out.scale + row * groups, args.out.sum + row * groups);
+    }
+  });
+}
+
+}  // namespace lockstep

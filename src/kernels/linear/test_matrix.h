@@ -1,0 +1,102 @@
+// Seeded weight matrices for tests: every encoding, exact allocations (so that a sanitizer sees a
+// read beyond the end) and data at odd addresses.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/float16.h"
+#include "formats/matrix.h"
+#include "kernels/contract/random.h"
+#include "kernels/linear/quantized_rows.h"
+
+namespace lockstep::contract {
+
+struct WeightKind {
+  Encoding encoding = Encoding::kDense;
+  DType dtype = DType::kF32;
+  int bits = 0;
+  int group = 0;
+
+  std::string name() const {
+    if (encoding == Encoding::kDense) return std::string("dense ") + to_string(dtype);
+    return std::to_string(bits) + " bits, group " + std::to_string(group) + ", scales " +
+           to_string(dtype);
+  }
+};
+
+inline WeightKind dense(DType dtype) { return {.dtype = dtype}; }
+inline WeightKind affine(int bits, int group, DType dtype = DType::kBF16) {
+  return {.encoding = Encoding::kAffine, .dtype = dtype, .bits = bits, .group = group};
+}
+
+class TestMatrix {
+ public:
+  TestMatrix(const WeightKind& kind, int64_t rows, int64_t cols, uint64_t seed) {
+    Random random(seed);
+    view_ = {.encoding = kind.encoding,
+             .dtype = kind.dtype,
+             .bits = kind.bits,
+             .group = kind.group,
+             .rows = rows,
+             .cols = cols};
+    if (kind.encoding == Encoding::kDense) {
+      view_.data = floats(data_, random.normals(rows * cols, 0.5), kind.dtype);
+      return;
+    }
+    data_.resize(kOffset + static_cast<size_t>(rows) * view_.row_bytes());
+    for (std::byte& byte : data_) byte = static_cast<std::byte>(random.bits());
+    view_.data = data_.data() + kOffset;
+    // Scales of both signs; biases that bring most weights near zero, as real ones are.
+    const int64_t count = rows * (cols / kind.group);
+    std::vector<float> scales = random.normals(count, 0.1);
+    std::vector<float> biases = random.normals(count, 0.1);
+    const auto middle = static_cast<float>((1 << kind.bits) / 2);
+    for (size_t i = 0; i < scales.size(); ++i) biases[i] -= scales[i] * middle;
+    view_.scales = floats(scales_, scales, kind.dtype);
+    view_.biases = floats(biases_, biases, kind.dtype);
+  }
+
+  const MatrixView& view() const { return view_; }
+
+ private:
+  static constexpr size_t kOffset = 3;
+
+  static const std::byte* floats(std::vector<std::byte>& out, const std::vector<float>& values,
+                                 DType dtype) {
+    const size_t size = size_of(dtype);
+    out.resize(kOffset + values.size() * size);
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::byte* address = out.data() + kOffset + i * size;
+      if (dtype == DType::kF32) std::memcpy(address, &values[i], size);
+      const uint16_t half =
+          dtype == DType::kF16 ? float_to_f16(values[i]) : float_to_bf16(values[i]);
+      if (dtype != DType::kF32) std::memcpy(address, &half, size);
+    }
+    return out.data() + kOffset;
+  }
+
+  MatrixView view_;
+  std::vector<std::byte> data_, scales_, biases_;
+};
+
+// Quantised rows and their storage.
+class TestQuantized {
+ public:
+  TestQuantized(const CpuContext& context, const float* x, int64_t rows, int64_t k)
+      : q_(static_cast<size_t>(rows * activation_groups(k) * kActivationGroup)),
+        scale_(static_cast<size_t>(rows * activation_groups(k))),
+        sum_(scale_.size()),
+        rows_{q_.data(), scale_.data(), sum_.data()} {
+    run_quantize_rows(context, {.x = x, .rows = rows, .k = k, .out = rows_});
+  }
+  const QuantizedRows& rows() const { return rows_; }
+
+ private:
+  std::vector<int8_t> q_;
+  std::vector<float> scale_, sum_;
+  QuantizedRows rows_;
+};
+
+}  // namespace lockstep::contract
