@@ -19,7 +19,7 @@ class MergeTable {
  public:
   static constexpr uint32_t kNoMerge = 0xFFFFFFFFu;
   // Ids and ranks that one table slot can hold.
-  static constexpr int32_t kMaxTokens = 1 << 22;
+  static constexpr int32_t kMaxTokens = (1 << 22) - 1;
   static constexpr size_t kMaxMerges = (1 << 20) - 1;
 
   // `merges` in order of rank, lowest first; ids within [0, kMaxTokens), at most kMaxMerges. Of

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "text/added_tokens.h"
-#include "text/byte_alphabet.h"
 #include "text/byte_pair_encoder.h"
 #include "text/nfc.h"
+#include "text/pattern_splitter.h"
 #include "text/tokenizer_file.h"
 #include "text/utf8.h"
 #include "text/vocabulary.h"
@@ -82,11 +82,13 @@ AddedTokenMatcher make_matcher(const TokenizerFile& file, bool normalized) {
 }  // namespace
 
 struct Tokenizer::Impl {
-  Impl(const TokenizerFile& file, std::unique_ptr<const Vocabulary> tokens, MergeTable merges)
+  Impl(const TokenizerFile& file, std::unique_ptr<const Vocabulary> tokens, MergeTable merges,
+       std::optional<PatternSplitter> words)
       : nfc(file.nfc),
         ignore_merges(file.ignore_merges),
         vocabulary(std::move(tokens)),
         encoder(std::move(merges)),
+        splitter(std::move(words)),
         raw_matcher(make_matcher(file, false)),
         normalized_matcher(make_matcher(file, true)) {}
 
@@ -99,8 +101,9 @@ struct Tokenizer::Impl {
   bool ignore_merges;
   std::unique_ptr<const Vocabulary> vocabulary;
   BytePairEncoder encoder;
-  AddedTokenMatcher raw_matcher;         // in the text as it came
-  AddedTokenMatcher normalized_matcher;  // in what is left, normalised
+  std::optional<PatternSplitter> splitter;  // none: the family's pattern, by split_words
+  AddedTokenMatcher raw_matcher;            // in the text as it came
+  AddedTokenMatcher normalized_matcher;     // in what is left, normalised
   mutable SessionPool sessions;
 };
 
@@ -128,7 +131,11 @@ void Tokenizer::Impl::encode_word(std::string_view word, Session& session,
 Status Tokenizer::Impl::encode_words(std::string_view text, Session& session,
                                      std::vector<int32_t>& ids) const {
   session.word_ends.clear();
-  split_words(text, session.word_ends);
+  if (splitter) {
+    LOCKSTEP_RETURN_IF_ERROR(splitter->split(text, session.word_ends));
+  } else {
+    split_words(text, session.word_ends);
+  }
   size_t start = 0;
   for (const size_t end : session.word_ends) {
     encode_word(text.substr(start, end - start), session, ids);
@@ -168,21 +175,23 @@ Status Tokenizer::Impl::encode_text(std::string_view text, AddedTokens added, Se
   return {};
 }
 
-Result<Tokenizer> Tokenizer::parse(std::string_view json, std::string_view name) {
-  LOCKSTEP_ASSIGN_OR_RETURN(const TokenizerFile file, parse_tokenizer_file(json, name));
+Result<std::unique_ptr<Tokenizer::Impl>> Tokenizer::build(const TokenizerFile& file) {
+  std::optional<PatternSplitter> splitter;
   if (file.pattern != kFamilyPattern) {
-    return Error{
-        ErrorCode::kUnsupported,
-        fmt::format("{}: the pre_tokenizer pattern {} is not supported", name, file.pattern)};
+    LOCKSTEP_ASSIGN_OR_RETURN(splitter, PatternSplitter::compile(file.pattern));
   }
   auto vocabulary = std::make_unique<const Vocabulary>(file);
-  const Result<std::array<int32_t, 256>> byte_tokens = find_byte_tokens(*vocabulary);
-  if (!byte_tokens.ok()) {
-    return Error{byte_tokens.error().code,
-                 fmt::format("{}: {}", name, byte_tokens.error().message)};
-  }
-  MergeTable merges(file.merges, byte_tokens.value());
-  return Tokenizer(std::make_unique<Impl>(file, std::move(vocabulary), std::move(merges)));
+  LOCKSTEP_ASSIGN_OR_RETURN(const auto byte_tokens, find_byte_tokens(*vocabulary));
+  MergeTable merges(file.merges, byte_tokens);
+  return std::make_unique<Impl>(file, std::move(vocabulary), std::move(merges),
+                                std::move(splitter));
+}
+
+Result<Tokenizer> Tokenizer::parse(std::string_view json, std::string_view name) {
+  LOCKSTEP_ASSIGN_OR_RETURN(const TokenizerFile file, parse_tokenizer_file(json, name));
+  Result<std::unique_ptr<Impl>> impl = build(file);
+  if (impl.ok()) return Tokenizer(std::move(impl).value());
+  return Error{impl.error().code, fmt::format("{}: {}", name, impl.error().message)};
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -15,6 +15,8 @@
 
 namespace lockstep {
 
+struct TokenizerFile;
+
 // Which added tokens encode() looks for in the text.
 enum class AddedTokens {
   kAll,
@@ -57,6 +59,7 @@ class Tokenizer {
  private:
   struct Impl;
   explicit Tokenizer(std::unique_ptr<Impl> impl);
+  static Result<std::unique_ptr<Impl>> build(const TokenizerFile& file);
 
   std::unique_ptr<Impl> impl_;
 };
