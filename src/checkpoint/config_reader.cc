@@ -219,9 +219,4 @@ Result<ModelConfig> read_model_config(const json::value& root, std::string_view 
   return std::move(reader.config);
 }
 
-Result<ModelConfig> read_model_config(std::string_view text, std::string_view file) {
-  LOCKSTEP_ASSIGN_OR_RETURN(const json::value root, parse_json(text, file));
-  return read_model_config(root, file);
-}
-
 }  // namespace lockstep

@@ -17,6 +17,5 @@ inline constexpr size_t kMaxConfigBytes = 16u << 20;
 
 // `file` names the text in messages.
 Result<ModelConfig> read_model_config(const json::value& root, std::string_view file);
-Result<ModelConfig> read_model_config(std::string_view text, std::string_view file);
 
 }  // namespace lockstep

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/read_everything_test.h"
+#include "checkpoint/testing/read_everything.h"
 
 namespace lockstep {
 namespace {
