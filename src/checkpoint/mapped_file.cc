@@ -95,8 +95,9 @@ void MappedFile::unmap() {
 
 Status MappedFile::load(size_t begin, size_t size) const {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  const size_t first = std::min(begin, bytes_.size()) / page * page;
-  const size_t end = begin + std::min(size, bytes_.size() - std::min(begin, bytes_.size()));
+  begin = std::min(begin, bytes_.size());
+  const size_t end = begin + std::min(size, bytes_.size() - begin);
+  const size_t first = begin / page * page;
   if (first >= end) return {};
   void* address = const_cast<std::byte*>(bytes_.data()) + first;
 #ifdef MADV_POPULATE_READ
