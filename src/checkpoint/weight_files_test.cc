@@ -6,19 +6,12 @@
 #include <sys/stat.h>
 
 #include "checkpoint/safetensors_index.h"
-#include "checkpoint/testing/tiny_model.h"
+#include "checkpoint/testing/opened.h"
 
 namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename T>
-void expect_error(const Result<T>& result, ErrorCode code, const std::string& named) {
-  ASSERT_FALSE(result.ok()) << named;
-  EXPECT_EQ(result.error().code, code) << result.error().message;
-  EXPECT_NE(result.error().message.find(named), std::string::npos) << result.error().message;
-}
 
 TEST(MappedFile, RefusesWhatIsNoFileWithoutWaiting) {
   const TempFolder folder;
