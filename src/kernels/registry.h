@@ -2,6 +2,7 @@
 // An op calls only what it registered.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -25,6 +26,11 @@ const KernelRow<Function>& pick_kernel(std::span<const KernelRow<Function>> rows
   }
   LOCKSTEP_CHECK(false, std::string("no kernel for ") + to_string(isa));
   return rows.front();
+}
+
+template <typename Function, size_t kCount>
+const KernelRow<Function>& pick_kernel(const KernelRow<Function> (&rows)[kCount], Isa isa) {
+  return pick_kernel(std::span<const KernelRow<Function>>(rows), isa);
 }
 
 }  // namespace lockstep

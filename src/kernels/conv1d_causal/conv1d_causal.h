@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -27,6 +28,14 @@ struct Conv1dCausalArgs {
   int64_t sequence_count = 0;
   float* out = nullptr;  // [rows, C]; not u
 };
+
+// Error against float64: four roundings of the sum, whose terms have this total magnitude, through
+// a slope of at most 1.1, and silu itself.
+constexpr double conv1d_causal_error(double magnitude, double out) {
+  const double size = out < 0.0 ? -out : out;
+  return 1.1 * roundings(4.0) * magnitude + roundings(kSiluRoundings) * size +
+         128.0 * kSigmoidFloor;
+}
 
 void run_conv1d_causal(const CpuContext& context, const Conv1dCausalArgs& args);
 

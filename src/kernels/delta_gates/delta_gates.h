@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -20,6 +21,18 @@ struct DeltaGatesArgs {
   float* decay = nullptr;  // [rows, Hv], in [0, 1]
   float* beta = nullptr;   // [rows, Hv], in [0, 1]
 };
+
+// Error of beta against float64.
+constexpr double delta_gates_beta_error(double beta) {
+  return roundings(kSigmoidRoundings) * beta + kSigmoidFloor;
+}
+// Error of decay: the error of g, an exponent, is relative in decay. softplus has a slope of at
+// most 1, so the rounding of x = a + dt_bias stays |x| u.
+constexpr double delta_gates_decay_error(double decay, double x, double negative_a,
+                                         double softplus) {
+  const double sum = (x < 0.0 ? -x : x) + (kSoftplusRoundings + 1.0) * softplus;
+  return decay * (roundings(kExpRoundings) + 1.01 * kRounding * -negative_a * sum) + kTiny;
+}
 
 void run_delta_gates(const CpuContext& context, const DeltaGatesArgs& args);
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -36,6 +37,29 @@ struct GatedDeltaArgs {
   int64_t sequence_count = 0;
   float* out = nullptr;  // [rows, Hv, Dv]
 };
+
+// One row's effect on the error of a value column of the state, in the 2-norm over the key index.
+struct GatedDeltaError {
+  double before = 0.0;  // bound of the column's error so far
+  double decay = 0.0;
+  double beta = 0.0;
+  double key_norm = 0.0;      // |k|
+  double write = 0.0;         // |d|
+  double decayed_norm = 0.0;  // |S| after the decay, and
+  double state_norm = 0.0;    // after the row
+  int64_t key_dim = 0;
+};
+// The error so far passes through decay * (1 - beta k k^T), whose norm is decay * max(1, |1 - beta
+// |k|^2|). To it come: the decay's rounding and floor; the chain of m, which enters as beta k; the
+// difference and the product in d, which enter as k; the last fma. Doubled for products of errors.
+constexpr double gated_delta_state_error(const GatedDeltaError& e) {
+  const double shrink = 1.0 - e.beta * e.key_norm * e.key_norm;
+  const double carried = e.decay * e.before * (shrink < -1.0 ? -shrink : 1.0);
+  const double chain = e.beta * e.key_norm * e.key_norm * roundings(static_cast<double>(e.key_dim));
+  return carried +
+         2.0 * ((kRounding + chain) * e.decayed_norm + 2.0 * kRounding * e.key_norm * e.write +
+                kRounding * e.state_norm + kStateFloor);
+}
 
 void run_gated_delta(const CpuContext& context, const GatedDeltaArgs& args);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -21,6 +22,11 @@ struct L2NormArgs {
   int64_t n = 0;
   float scale = 1.0f;
 };
+
+// Error of y against float64, relative to |y|: as rms_norm, without the division by n.
+constexpr double l2_norm_error(int64_t n) {
+  return roundings((lane_sum_depth(n) + 1.0) / 2.0 + 4.0);
+}
 
 void run_l2_norm(const CpuContext& context, const L2NormArgs& args);
 

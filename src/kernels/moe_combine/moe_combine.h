@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -19,6 +20,12 @@ struct MoeCombineArgs {
   int64_t n = 0;       // H
   float* y = nullptr;  // [rows, H]; may be shared
 };
+
+// Error against float64: `experts` = sum |weight_j down_j|, `shared` = |sigmoid(gate) shared|.
+constexpr double moe_combine_error(int64_t chosen, double experts, double shared) {
+  return roundings(static_cast<double>(chosen) + 1.0) * experts +
+         roundings(kSigmoidRoundings + 1.0) * shared + kTiny;
+}
 
 void run_moe_combine(const CpuContext& context, const MoeCombineArgs& args);
 

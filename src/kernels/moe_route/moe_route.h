@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -18,6 +19,12 @@ struct MoeRouteArgs {
   int32_t* ids = nullptr;    // [rows, k]
   float* weights = nullptr;  // [rows, k]
 };
+
+// Error of a weight against float64, relative to it; `spread` = logit_0 - logit_{k-1}: difference
+// and exp in numerator and denominator, the sum over k, the division.
+constexpr double moe_route_error(int64_t chosen, double spread) {
+  return roundings(2.0 * (spread + kExpRoundings) + static_cast<double>(chosen) + 1.0);
+}
 
 void run_moe_route(const CpuContext& context, const MoeRouteArgs& args);
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -36,6 +37,17 @@ struct RmsNormGatedArgs {
   int64_t n = 0;
   float* y = nullptr;  // [rows, n]; may be x
 };
+
+// Error of y against float64, relative to |y|, for eps > 0: the sum, the division by n and the eps
+// enter under a root, which halves them; root, reciprocal and two products follow.
+constexpr double rms_norm_error(int64_t n) {
+  return roundings((lane_sum_depth(n) + 2.0) / 2.0 + 4.0);
+}
+// The gate adds its function and a product, and kSigmoidFloor per unit of the normed value (128
+// units for silu).
+constexpr double rms_norm_gated_error(int64_t n) {
+  return rms_norm_error(n) + roundings(kSiluRoundings + 1.0);
+}
 
 void run_rms_norm_gated(const CpuContext& context, const RmsNormGatedArgs& args);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -22,6 +23,9 @@ struct RopeArgs {
   const float* cos = nullptr;  // [rows, R / 2]
   const float* sin = nullptr;  // [rows, R / 2]
 };
+
+// Error against float64: `terms` = |x_i cos_i| + |x_{i+R/2} sin_i| of an output.
+constexpr double rope_error(double terms) { return roundings(2.0) * terms + kTiny; }
 
 void run_rope(const CpuContext& context, const RopeArgs& args);
 

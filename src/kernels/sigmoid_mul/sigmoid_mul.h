@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -16,6 +17,12 @@ struct SigmoidMulArgs {
   int64_t rows = 0;
   int64_t n = 0;
 };
+
+// Error of the result y against float64, where y is the exact value.
+constexpr double sigmoid_mul_error(double y, double x) {
+  const double magnitude = y < 0.0 ? -y : y, factor = x < 0.0 ? -x : x;
+  return roundings(kSigmoidRoundings + 1.0) * magnitude + kSigmoidFloor * factor + kTiny;
+}
 
 void run_sigmoid_mul(const CpuContext& context, const SigmoidMulArgs& args);
 

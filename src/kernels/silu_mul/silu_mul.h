@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/cpu_context.h"
+#include "kernels/rounding.h"
 
 namespace lockstep {
 
@@ -14,6 +15,12 @@ struct SiluMulArgs {
   int64_t n = 0;
   float* y = nullptr;  // [rows, n]; may be gate or up
 };
+
+// Error of y against float64, where y is the exact value.
+constexpr double silu_mul_error(double y, double up) {
+  const double magnitude = y < 0.0 ? -y : y, factor = up < 0.0 ? -up : up;
+  return roundings(kSiluRoundings + 1.0) * magnitude + 128.0 * kSigmoidFloor * factor + kTiny;
+}
 
 void run_silu_mul(const CpuContext& context, const SiluMulArgs& args);
 

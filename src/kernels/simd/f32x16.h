@@ -28,7 +28,7 @@ namespace {
 
 inline constexpr int64_t kLanes = 16;
 
-inline F32x16 operator-(F32x16 a) { return F32x16::zero() - a; }
+inline F32x16 operator-(F32x16 a) { return F32x16::splat(-0.0f) - a; }  // -0 for +0, too
 
 // Loads n < 16 elements; the other lanes are zero.
 inline F32x16 load_partial(const void* address, int64_t n) {
@@ -41,6 +41,14 @@ inline void store_partial(F32x16 v, void* address, int64_t n) {
   float lanes[kLanes];
   v.store(lanes);
   std::memcpy(address, lanes, static_cast<size_t>(n) * sizeof(float));
+}
+
+// n of at least 16 means a whole vector: one loop serves the body and the tail of a row.
+inline F32x16 load_up_to(const float* address, int64_t n) {
+  return n >= kLanes ? F32x16::load(address) : load_partial(address, n);
+}
+inline void store_up_to(F32x16 v, float* address, int64_t n) {
+  n >= kLanes ? v.store(address) : store_partial(v, address, n);
 }
 
 // Rounds to bf16 (nearest even, NaN kept quiet) and back: what a cache of that type returns.

@@ -1,0 +1,73 @@
+#include "kernels/attention/reference.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/float16.h"
+#include "base/real_math.h"
+
+namespace lockstep {
+namespace {
+
+double cached(const AttentionArgs& args, const KvSequence& sequence, int64_t position,
+              int64_t kv_head, int64_t d, bool value) {
+  const KvShape& shape = args.shape;
+  const int64_t element = (kv_head * kKvBlock + position % kKvBlock) * shape.head_dim + d;
+  const std::byte* at = sequence.blocks[position / kKvBlock] +
+                        static_cast<size_t>(element) * shape.element_bytes() +
+                        (value ? shape.half_block_bytes() : 0);
+  return shape.type == KvType::kBf16 ? bf16_to_float(load_unaligned<uint16_t>(at))
+                                     : load_unaligned<float>(at);
+}
+
+// One query head of one row at `position`.
+void attend(const AttentionArgs& args, const KvSequence& sequence, int64_t position, int64_t head,
+            int64_t offset, double* out, double* bound) {
+  const int64_t kv_head = head / (args.heads / args.shape.kv_heads);
+  const float* q = args.q + offset;
+  std::vector<double> weights;
+  double largest = -std::numeric_limits<double>::infinity(), smallest = -largest, magnitude = 0.0;
+  for (int64_t j = 0; j <= position; ++j) {
+    double score = 0.0, terms = 0.0;
+    for (int64_t d = 0; d < args.shape.head_dim; ++d) {
+      const double term = q[d] * cached(args, sequence, j, kv_head, d, false);
+      score += term;
+      terms += std::fabs(term);
+    }
+    weights.push_back(score * args.scale);
+    largest = std::fmax(largest, weights.back());
+    smallest = std::fmin(smallest, weights.back());
+    magnitude = std::fmax(magnitude, terms * args.scale);
+  }
+  double sum = 0.0;
+  for (double& weight : weights) sum += weight = real_math::exp(weight - largest);
+  const double error =
+      attention_relative_error(args.shape.head_dim, position + 1, magnitude, largest - smallest);
+  for (int64_t d = 0; d < args.shape.head_dim; ++d) {
+    double total = 0.0, absolute = 0.0;
+    for (int64_t j = 0; j <= position; ++j) {
+      const double term =
+          weights[static_cast<size_t>(j)] / sum * cached(args, sequence, j, kv_head, d, true);
+      total += term;
+      absolute += std::fabs(term);
+    }
+    out[offset + d] = total;
+    if (bound != nullptr) bound[offset + d] = error * absolute + kTiny;
+  }
+}
+
+}  // namespace
+
+void reference_attention(const AttentionArgs& args, double* out, double* bound) {
+  for (int64_t s = 0; s < args.sequence_count; ++s) {
+    const KvSequence& sequence = args.sequences[s];
+    for (int64_t i = 0; i < sequence.rows * args.heads; ++i) {
+      const int64_t offset = (sequence.first_row * args.heads + i) * args.shape.head_dim;
+      attend(args, sequence, sequence.first_position + i / args.heads, i % args.heads, offset, out,
+             bound);
+    }
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,21 @@
+#include "kernels/l2_norm/reference.h"
+
+#include <cmath>
+
+namespace lockstep {
+
+void reference_l2_norm(const L2NormArgs& args, double* y) {
+  for (int64_t row = 0; row < args.rows; ++row) {
+    for (int64_t head = 0; head < args.heads; ++head) {
+      const float* x = args.x + row * args.stride + head * args.n;
+      double squares = 0.0;
+      for (int64_t i = 0; i < args.n; ++i) squares += static_cast<double>(x[i]) * x[i];
+      const double norm = std::sqrt(squares + kL2NormEps);
+      for (int64_t i = 0; i < args.n; ++i) {
+        y[(row * args.heads + head) * args.n + i] = x[i] / norm * args.scale;
+      }
+    }
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,6 @@
+#pragma once
+
+#include "kernels/sigmoid_mul/sigmoid_mul.h"
+#include "kernels/registry.h"
+
+LOCKSTEP_DECLARE_PER_ISA(void sigmoid_mul_rows(const SigmoidMulArgs& args, int64_t begin, int64_t end))

@@ -1,0 +1,15 @@
+#include "kernels/parallel.h"
+#include "kernels/sigmoid_mul/cpu.h"
+
+namespace lockstep {
+namespace {
+
+constexpr KernelRow<RangeKernel<SigmoidMulArgs>> kRows[] = {LOCKSTEP_KERNEL_ROWS(sigmoid_mul_rows)};
+
+}  // namespace
+
+void run_sigmoid_mul(const CpuContext& context, const SigmoidMulArgs& args) {
+  run_kernel<SigmoidMulArgs>(context, kRows, args, args.rows, rows_per_task(args.n));
+}
+
+}  // namespace lockstep

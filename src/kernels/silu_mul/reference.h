@@ -1,0 +1,10 @@
+// silu_mul in float64, unrounded, in the plainest order.
+#pragma once
+
+#include "kernels/silu_mul/silu_mul.h"
+
+namespace lockstep {
+
+void reference_silu_mul(const SiluMulArgs& args, double* y);
+
+}  // namespace lockstep
