@@ -10,8 +10,8 @@
 #include "base/float16.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/mapped_file.h"
-#include "checkpoint/read_everything_test.h"
 #include "checkpoint/synth/temporary_folder.h"
+#include "checkpoint/testing/read_everything.h"
 
 namespace lockstep {
 namespace {

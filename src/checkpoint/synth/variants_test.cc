@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/read_everything_test.h"
 #include "checkpoint/synth/synth.h"
 #include "checkpoint/synth/temporary_folder.h"
+#include "checkpoint/testing/read_everything.h"
 
 namespace lockstep {
 namespace {
