@@ -1,5 +1,7 @@
 #include "kernels/contract/contexts.h"
 
+#include <algorithm>
+
 namespace lockstep::contract {
 namespace {
 
@@ -48,6 +50,25 @@ std::string compare_contexts(const Case& test,
     if (!difference.empty()) wrong = name + " differs from scalar, 1 thread: " + difference;
   });
   return wrong;
+}
+
+std::string compare_row_splits(
+    const Case& test,
+    const std::function<std::vector<float>(const CpuContext&, int64_t begin, int64_t end)>& run) {
+  const int64_t rows = test.shape.front();
+  const auto whole = [&](const CpuContext& context) { return run(context, 0, rows); };
+  if (std::string wrong = compare_contexts(test, whole); !wrong.empty()) return wrong;
+  const std::vector<float> want = whole(default_context());
+  for (int64_t step : {1, 2, 3, 7}) {
+    std::vector<float> got;
+    for (int64_t begin = 0; begin < rows; begin += step) {
+      const std::vector<float> part = run(default_context(), begin, std::min(rows, begin + step));
+      got.insert(got.end(), part.begin(), part.end());
+    }
+    const std::string difference = compare_bits(test, got, want);
+    if (!difference.empty()) return "in groups of " + std::to_string(step) + ": " + difference;
+  }
+  return "";
 }
 
 }  // namespace lockstep::contract

@@ -25,4 +25,10 @@ const CpuContext& default_context();
 std::string compare_contexts(const Case& test,
                              const std::function<std::vector<float>(const CpuContext&)>& run);
 
+// Runs rows [begin, end) of a case: all at once in every context, then alone and in groups of 2, 3
+// and 7 in the default one. Empty if all give the same bits (rule: a row's bits are its own).
+std::string compare_row_splits(
+    const Case& test,
+    const std::function<std::vector<float>(const CpuContext&, int64_t begin, int64_t end)>& run);
+
 }  // namespace lockstep::contract

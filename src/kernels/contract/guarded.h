@@ -24,6 +24,8 @@ class Guarded {
     return {storage_.data() + kBand, storage_.size() - 2 * kBand};
   }
 
+  std::vector<float> copy() const { return {values().begin(), values().end()}; }
+
   // Empty if the bands are intact and (unless `partial`) every value was written.
   std::string check(bool partial = false) const {
     for (size_t i = 0; i < storage_.size(); ++i) {
