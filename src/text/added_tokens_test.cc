@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "text/small_tokenizer_for_test.h"
 #include "text/tokenizer.h"
+#include "text/tokenizers_for_test.h"
 
 namespace lockstep {
 namespace {

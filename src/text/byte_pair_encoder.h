@@ -20,6 +20,10 @@ class BytePairEncoder {
       int32_t previous;
       int32_t next;
     };
+    size_t bytes() const {
+      return nodes.capacity() * sizeof(Node) + queue.capacity() * sizeof(uint64_t);
+    }
+
     std::vector<Node> nodes;
     std::vector<uint64_t> queue;  // rank << 32 | index of the left node
   };

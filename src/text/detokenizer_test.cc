@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "text/tokenizers_for_test.h"
 #include "text/utf8.h"
 
 namespace lockstep {
 namespace {
-
-const Tokenizer& embedded_tokenizer() {
-  static const Result<Tokenizer> tokenizer =
-      load_tokenizer(LOCKSTEP_SOURCE_DIR "/models/tiny-dense-mlx-4bit/tokenizer.json");
-  return tokenizer.value();
-}
 
 std::vector<int32_t> byte_ids(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<int32_t> ids;

@@ -26,8 +26,17 @@ constexpr size_t kMaxFileBytes = size_t{256} << 20;
 // Normalisation makes text at most three times as long, and words are indexed by 31 bits.
 constexpr size_t kMaxTextBytes = size_t{1} << 29;
 
+// Buffers larger than this are not kept from call to call.
+constexpr size_t kMaxKeptBytes = size_t{1} << 20;
+
 // What one call of encode() needs; kept for the next.
 struct Session {
+  void release_large_buffers() {
+    if (workspace.bytes() > kMaxKeptBytes) workspace = {};
+    if (word_ends.capacity() * sizeof(size_t) > kMaxKeptBytes) word_ends = {};
+    if (normalized.capacity() > kMaxKeptBytes) normalized = {};
+  }
+
   WordCache cache;
   BytePairEncoder::Workspace workspace;
   std::vector<size_t> word_ends;
@@ -45,6 +54,7 @@ class SessionPool {
     return session;
   }
   void give_back(std::unique_ptr<Session> session) {
+    session->release_large_buffers();
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(session));
   }

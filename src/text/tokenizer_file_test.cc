@@ -8,8 +8,8 @@
 #include <random>
 #include <string>
 
-#include "text/small_tokenizer_for_test.h"
 #include "text/tokenizer.h"
+#include "text/tokenizers_for_test.h"
 
 namespace lockstep {
 namespace {

@@ -13,6 +13,7 @@
 #include "text/nfc.h"
 #include "text/pattern_splitter.h"
 #include "text/tokenizer.h"
+#include "text/tokenizers_for_test.h"
 #include "text/utf8.h"
 #include "text/word_splitter.h"
 
@@ -68,36 +69,23 @@ std::vector<Line> read_lines() {
   return lines;
 }
 
-class TokenizerLines : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    lines_ = new std::vector<Line>(read_lines());
-    tokenizer_ = new Tokenizer(
-        load_tokenizer(LOCKSTEP_SOURCE_DIR "/models/tiny-dense-mlx-4bit/tokenizer.json").value());
-  }
-  static void TearDownTestSuite() {
-    delete lines_;
-    delete tokenizer_;
-  }
+const std::vector<Line>& all_lines() {
+  static const std::vector<Line> lines = read_lines();
+  return lines;
+}
 
-  static std::vector<Line>* lines_;
-  static Tokenizer* tokenizer_;
-};
-
-std::vector<Line>* TokenizerLines::lines_ = nullptr;
-Tokenizer* TokenizerLines::tokenizer_ = nullptr;
-
-TEST_F(TokenizerLines, HaveTheIdsOfTheReference) {
-  ASSERT_GE(lines_->size(), 20000u);
-  for (const Line& line : *lines_) {
-    ASSERT_EQ(tokenizer_->encode(line.text).value(), line.ids) << testing::PrintToString(line.text);
+TEST(TokenizerLines, HaveTheIdsOfTheReference) {
+  ASSERT_GE(all_lines().size(), 20000u);
+  for (const Line& line : all_lines()) {
+    ASSERT_EQ(embedded_tokenizer().encode(line.text).value(), line.ids)
+        << testing::PrintToString(line.text);
   }
 }
 
-TEST_F(TokenizerLines, AreCutIntoTheWordsOfTheReference) {
+TEST(TokenizerLines, AreCutIntoTheWordsOfTheReference) {
   std::string storage;
   std::vector<size_t> ends;
-  for (const Line& line : *lines_) {
+  for (const Line& line : all_lines()) {
     ends.clear();
     const std::string repaired = replace_invalid_utf8(line.text);
     split_words(normalize_nfc(repaired, storage), ends);
@@ -106,23 +94,23 @@ TEST_F(TokenizerLines, AreCutIntoTheWordsOfTheReference) {
 }
 
 // The hand-written matcher against the pattern itself, but for letters that PCRE2's Unicode lacks.
-TEST_F(TokenizerLines, AreCutAlikeByThePattern) {
+TEST(TokenizerLines, AreCutAlikeByThePattern) {
   const PatternSplitter splitter = PatternSplitter::compile(kFamilyPattern).value();
   std::string storage;
   std::vector<size_t> ends;
   size_t different = 0;
-  for (const Line& line : *lines_) {
+  for (const Line& line : all_lines()) {
     ends.clear();
     const std::string repaired = replace_invalid_utf8(line.text);
     ASSERT_TRUE(splitter.split(normalize_nfc(repaired, storage), ends).ok());
     different += ends == line.word_ends ? 0 : 1;
   }
-  EXPECT_LE(different, lines_->size() / 1000);
+  EXPECT_LE(different, all_lines().size() / 1000);
 }
 
-TEST_F(TokenizerLines, StreamAsTheyDecode) {
-  for (const Line& line : *lines_) {
-    Detokenizer detokenizer(*tokenizer_);
+TEST(TokenizerLines, StreamAsTheyDecode) {
+  for (const Line& line : all_lines()) {
+    Detokenizer detokenizer(embedded_tokenizer());
     std::string streamed;
     for (const int32_t id : line.ids) {
       const std::string part = detokenizer.push(id);
@@ -130,13 +118,13 @@ TEST_F(TokenizerLines, StreamAsTheyDecode) {
       streamed += part;
     }
     streamed += detokenizer.finish();
-    ASSERT_EQ(streamed, tokenizer_->decode(line.ids)) << testing::PrintToString(line.text);
+    ASSERT_EQ(streamed, embedded_tokenizer().decode(line.ids)) << testing::PrintToString(line.text);
   }
 }
 
-TEST_F(TokenizerLines, NormaliseToAFixedPoint) {
+TEST(TokenizerLines, NormaliseToAFixedPoint) {
   std::string once, twice;
-  for (const Line& line : *lines_) {
+  for (const Line& line : all_lines()) {
     const std::string repaired = replace_invalid_utf8(line.text);
     const std::string normalized(normalize_nfc(repaired, once));
     ASSERT_EQ(normalize_nfc(normalized, twice), normalized) << testing::PrintToString(line.text);

@@ -2,17 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
+
+#include "text/tokenizers_for_test.h"
 
 namespace lockstep {
 namespace {
-
-const Tokenizer& embedded_tokenizer() {
-  static const Result<Tokenizer> tokenizer =
-      load_tokenizer(LOCKSTEP_SOURCE_DIR "/models/tiny-dense-mlx-4bit/tokenizer.json");
-  return tokenizer.value();
-}
 
 TEST(Tokenizer, KnowsItsTokens) {
   const Tokenizer& tokenizer = embedded_tokenizer();
@@ -59,6 +59,72 @@ TEST(Tokenizer, ReadsBrokenUtf8AsItsRepair) {
   EXPECT_EQ(tokenizer.encode("a\xF0\x9F z\xFF").value(),
             tokenizer.encode("a\uFFFD z\uFFFD").value());
   EXPECT_TRUE(tokenizer.encode("").value().empty());
+}
+
+TEST(Tokenizer, TakesAWordThatIsAPieceWholeIfMergesAreIgnored) {
+  json::object document = small_tokenizer();
+  json::object& model = document["model"].as_object();
+  model["vocab"].as_object()["zyx"] = 259;  // no merge makes it
+  const auto ids = [&](std::string_view text) {
+    return Tokenizer::parse(dump_json(document), "t.json").value().encode(text).value();
+  };
+  EXPECT_EQ(ids("zyx abc"), (std::vector<int32_t>{'z', 'y', 'x', 32, 257}));
+  model["ignore_merges"] = true;
+  EXPECT_EQ(ids("zyx abc"), (std::vector<int32_t>{259, 32, 257}));
+  EXPECT_EQ(ids("zyxz"), (std::vector<int32_t>{'z', 'y', 'x', 'z'}));
+}
+
+TEST(Tokenizer, NormalisesOnlyIfTheFileSaysSo) {
+  json::object document = small_tokenizer();
+  const std::string text = "e\u0301";
+  const Tokenizer nfc = Tokenizer::parse(dump_json(document), "t.json").value();
+  EXPECT_EQ(nfc.decode(nfc.encode(text).value()), "\u00E9");
+  document["normalizer"] = nullptr;
+  const Tokenizer none = Tokenizer::parse(dump_json(document), "t.json").value();
+  EXPECT_EQ(none.decode(none.encode(text).value()), text);
+}
+
+// Words that share a slot of the cache, and more words than it has slots.
+TEST(Tokenizer, GivesTheSameIdsWithAWarmCache) {
+  const Tokenizer& tokenizer = embedded_tokenizer();
+  const Tokenizer fresh =
+      load_tokenizer(LOCKSTEP_SOURCE_DIR "/models/tiny-dense-mlx-4bit/tokenizer.json").value();
+  std::string text;
+  for (int i = 0; i < 60000; ++i) {
+    text += " w";
+    for (int rest = i; rest > 0; rest /= 26) text += static_cast<char>('a' + rest % 26);
+  }
+  const std::vector<int32_t> expected = fresh.encode(text).value();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_TRUE(tokenizer.encode(text).value() == expected);  // too long to print
+  }
+  EXPECT_EQ(tokenizer.decode(expected), text);
+  // Each word alone, in a tokenizer that has seen no other.
+  std::vector<int32_t> apart;
+  for (size_t start = 0; start < 20000; start = text.find(' ', start + 1)) {
+    const std::string_view word =
+        std::string_view(text).substr(start, text.find(' ', start + 1) - start);
+    const std::vector<int32_t> ids = fresh.encode(word).value();
+    apart.insert(apart.end(), ids.begin(), ids.end());
+  }
+  EXPECT_TRUE(std::equal(apart.begin(), apart.end(), expected.begin()));
+}
+
+TEST(Tokenizer, ServesSeveralThreads) {
+  const Tokenizer& tokenizer = embedded_tokenizer();
+  const std::string text = "Several threads read this text, caf\u00E9 <think> and all.\n";
+  const std::vector<int32_t> expected = tokenizer.encode(text).value();
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        wrong += tokenizer.encode(text).value() == expected ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

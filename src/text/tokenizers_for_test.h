@@ -1,4 +1,4 @@
-// A small tokenizer.json for tests to alter.
+// Tokenizers that tests share: the embedded one, and a small file to alter.
 #pragma once
 
 #include <string>
@@ -6,10 +6,17 @@
 
 #include "base/json.h"
 #include "text/byte_alphabet.h"
+#include "text/tokenizer.h"
 #include "text/utf8.h"
 #include "text/word_splitter.h"
 
 namespace lockstep {
+
+inline const Tokenizer& embedded_tokenizer() {
+  static const Result<Tokenizer> tokenizer =
+      load_tokenizer(LOCKSTEP_SOURCE_DIR "/models/tiny-dense-mlx-4bit/tokenizer.json");
+  return tokenizer.value();
+}
 
 // Ids 0 to 255 are the bytes, 256 "ab", 257 "abc", 258 " a"; "a b" merges before "ab c" and "Ġ a".
 // There are no added tokens.
