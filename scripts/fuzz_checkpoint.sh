@@ -18,9 +18,8 @@ for source in base/json base/check base/result base/float16 checkpoint/config_re
   checkpoint/rope_config checkpoint/safetensors checkpoint/safetensors_index \
   checkpoint/tensor_names checkpoint/tensor_source; do
   object=$(echo "$source" | tr / _).o
-  if [ ! "$object" -nt "$root/src/$source.cc" ]; then
-    clang++-14 $flags -fsanitize=fuzzer-no-link -c -o "$object" "$root/src/$source.cc"
-  fi
+  $(command -v ccache || true) clang++-14 $flags -fsanitize=fuzzer-no-link -c -o "$object" \
+    "$root/src/$source.cc"
   objects="$objects $object"
 done
 for target in safetensors_fuzz config_fuzz; do
