@@ -14,12 +14,16 @@ DTYPES = {"F32": mx.float32, "F16": mx.float16, "BF16": mx.bfloat16}
 
 
 def make_row() -> np.ndarray:
-    """Five stretches of 128 values, each exact in every dtype, that reach every branch."""
+    """Stretches of 128 values, exact in every dtype, that reach every branch.
+
+    In the two of `ties` the zero of 2 or of 4 bits lies half-way between two steps.
+    """
     random = np.random.default_rng(5)
     bell = random.normal(size=128)
     positive = random.uniform(0.25, 1.0, size=128)
     negative = -random.uniform(0.25, 1.0, size=128)
-    ties = np.tile([-8.0, 7.0, 0.5, 1.5, -2.5, 0.25, 3.5, -0.5], 16)
+    ties = np.concatenate([np.tile([2.5, -0.5, 0.5, 1.5, 0.0, 1.0, 2.0, 0.25], 16),
+                           np.tile([8.5, -6.5, 0.5, 1.5, -2.5, 0.25, 3.5, -0.5], 16)])
     flat = np.concatenate([np.zeros(32), np.full(32, 0.75), np.full(32, -3.0), np.eye(1, 32)[0]])
     row = np.concatenate([bell, positive, negative, ties, flat]).astype(np.float32)
     return np.array(mx.array(row).astype(mx.bfloat16).astype(mx.float32))

@@ -9,7 +9,7 @@
 #include "checkpoint/mapped_file.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/safetensors_index.h"
-#include "checkpoint/synth/temporary_folder.h"
+#include "checkpoint/testing/temporary_folder.h"
 
 namespace lockstep {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/float16.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/mapped_file.h"
-#include "checkpoint/synth/temporary_folder.h"
 #include "checkpoint/testing/read_everything.h"
+#include "checkpoint/testing/synthetic.h"
 
 namespace lockstep {
 namespace {
@@ -19,12 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kLender = fs::path(LOCKSTEP_SOURCE_DIR) / "models" / "tiny-dense-mlx-4bit";
-
-SynthShape small_shape(std::string_view name) {
-  SynthShape shape = find_synth_shape(name).value();
-  shape.vocab = 320;
-  return shape;
-}
 
 SynthReport write(const SynthShape& shape, const fs::path& folder, const SynthOptions& options) {
   auto report = write_synthetic_checkpoint(shape, folder, options);
@@ -92,7 +86,7 @@ TEST(Synth, EveryMicroShapeOpensInEachLayoutAndReadsWhole) {
 TEST(Synth, DraftHeadMayLieBesideOrBeAbsent) {
   for (const char* name : {"micro-r3", "micro-moe16"}) {
     const TemporaryFolder beside;
-    write(small_shape(name), beside.path(), {.mtp = SynthMtp::kSidecar});
+    write(micro_shape(name), beside.path(), {.mtp = SynthMtp::kSidecar});
     Checkpoint model = open(beside.path());
     expect_reads_whole(model);
     EXPECT_EQ(model.mtp.origin, MtpOrigin::kSidecar);
@@ -101,7 +95,7 @@ TEST(Synth, DraftHeadMayLieBesideOrBeAbsent) {
     for (const Layout layout : {Layout::kMlx, Layout::kHuggingFace}) {
       const TemporaryFolder without;
       const SynthReport report =
-          write(small_shape(name), without.path(), {.layout = layout, .mtp = SynthMtp::kAbsent});
+          write(micro_shape(name), without.path(), {.layout = layout, .mtp = SynthMtp::kAbsent});
       Checkpoint alone = open(without.path());
       expect_reads_whole(alone);
       EXPECT_EQ(alone.mtp.origin, MtpOrigin::kNone);
@@ -117,7 +111,7 @@ TEST(Synth, DraftHeadMayLieBesideOrBeAbsent) {
 TEST(Synth, ShardsHoldTheSameTensors) {
   const TemporaryFolder whole;
   const TemporaryFolder split;
-  const SynthShape shape = small_shape("micro-moe16");
+  const SynthShape shape = micro_shape("micro-moe16");
   write(shape, whole.path(), {.seed = 4});
   write(shape, split.path(), {.seed = 4, .shard_bytes = 300'000});
   Checkpoint one = open(whole.path());
@@ -137,12 +131,12 @@ TEST(Synth, BytesDependOnTheSeedAndNotOnThreads) {
   for (const Layout layout : {Layout::kMlx, Layout::kHuggingFace}) {
     SynthOptions options = {.layout = layout, .seed = 9};
     const TemporaryFolder first, second, other;
-    write(small_shape("micro-moe16"), first.path(), options);
+    write(micro_shape("micro-moe16"), first.path(), options);
     ThreadPool pool(3);
     options.pool = &pool;
-    write(small_shape("micro-moe16"), second.path(), options);
+    write(micro_shape("micro-moe16"), second.path(), options);
     options.seed = 10;
-    write(small_shape("micro-moe16"), other.path(), options);
+    write(micro_shape("micro-moe16"), other.path(), options);
     EXPECT_TRUE(contents(first.path()) == contents(second.path()));
     EXPECT_NE(contents(first.path())["model.safetensors"],
               contents(other.path())["model.safetensors"]);
@@ -160,19 +154,16 @@ TEST(Synth, BytesAreThoseOfThisVersion) {
                 {Layout::kHuggingFace, 4, 4036015851791635528u}};
   for (const auto& known : kKnown) {
     const TemporaryFolder folder;
-    write(small_shape("micro-moe16"), folder.path(), {.layout = known.layout, .bits = known.bits});
+    write(micro_shape("micro-moe16"), folder.path(), {.layout = known.layout, .bits = known.bits});
     EXPECT_EQ(fnv1a(contents(folder.path())["model.safetensors"]), known.hash);
   }
 }
 
 // Unquantised, the two layouts are one model: renamed, reshaped, experts split, norms plus one.
 TEST(Synth, LayoutsHoldTheSameModel) {
-  const SynthShape shape = small_shape("micro-moe16");
-  const TemporaryFolder mlx_folder, hf_folder;
-  write(shape, mlx_folder.path(), {.overrides = {{"", 0, 64}}});
-  write(shape, hf_folder.path(), {.layout = Layout::kHuggingFace});
-  Checkpoint mlx = open(mlx_folder.path());
-  Checkpoint hf = open(hf_folder.path());
+  const SynthShape shape = micro_shape("micro-moe16");
+  Checkpoint mlx = make_synthetic(shape, {.overrides = {{"", 0, 64}}}).value();
+  Checkpoint hf = make_synthetic(shape, {.layout = Layout::kHuggingFace}).value();
   expect_reads_whole(mlx);
   for (const std::string layer : {"model.layers.1", "model.layers.3", "mtp.layers.0"}) {
     for (const char* norm : {".input_layernorm.weight", ".post_attention_layernorm.weight"}) {
@@ -208,10 +199,8 @@ TEST(Synth, LayoutsHoldTheSameModel) {
 // Per token, with a = 0: exp(-exp(A_log) * softplus(dt_bias)).
 TEST(Synth, DecaysSpanFromNothingToAlmostOne) {
   for (const char* name : {"micro-r1", "micro-r3", "micro-r8"}) {
-    const TemporaryFolder folder;
-    const SynthShape shape = small_shape(name);
-    write(shape, folder.path(), {});
-    Checkpoint model = open(folder.path());
+    const SynthShape shape = micro_shape(name);
+    Checkpoint model = make_synthetic(shape).value();
     double slowest = 0.0;
     double fastest = 1.0;
     for (const std::string layer : {"0", "1", "2"}) {
@@ -240,10 +229,24 @@ TEST(Synth, NothingIsLeftWhenStopped) {
     EXPECT_LE(done, total);
     return ++calls < 40;
   };
-  const auto report = write_synthetic_checkpoint(small_shape("micro-r1"), target, options);
+  const auto report = write_synthetic_checkpoint(micro_shape("micro-r1"), target, options);
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(calls, 40);
   EXPECT_FALSE(fs::exists(target));
+}
+
+// The weights have their names by the time that config.json turns out to be in the way.
+TEST(Synth, NothingIsLeftWhenTheLastFileFails) {
+  const TemporaryFolder folder;
+  SynthOptions options = {.tokenizer_folder = kLender, .mtp = SynthMtp::kSidecar};
+  options.progress = [&](uint64_t done, uint64_t total) {
+    if (done == total) fs::create_directory(folder.path() / "config.json");
+    return true;
+  };
+  const auto shape = find_synth_shape("micro-r1").value();
+  ASSERT_FALSE(write_synthetic_checkpoint(shape, folder.path(), options).ok());
+  fs::remove(folder.path() / "config.json");
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(Synth, ProgressEndsAtAllBytes) {
@@ -255,7 +258,7 @@ TEST(Synth, ProgressEndsAtAllBytes) {
     last = {done, total};
     return true;
   };
-  const SynthReport report = write(small_shape("micro-r1"), folder.path() / "model", options);
+  const SynthReport report = write(micro_shape("micro-r1"), folder.path() / "model", options);
   EXPECT_EQ(last, std::make_pair(report.tensor_bytes, report.tensor_bytes));
   Checkpoint model = open(folder.path() / "model");
   uint64_t bytes = 0;
@@ -277,20 +280,20 @@ TEST(Synth, RefusesByName) {
   const fs::path target = folder.path() / "model";
   expect_refused(find_synth_shape("27b").value(), target, {.layout = Layout::kHuggingFace},
                  {"27b", "54.64 GB", "9b", "mlx4"});
-  SynthShape endless = small_shape("micro-r1");
+  SynthShape endless = micro_shape("micro-r1");
   endless.vocab = int64_t{1} << 50;
   expect_refused(endless, target, {}, {"GB of disk", "free"});
-  expect_refused(small_shape("micro-r1"), target, {.tokenizer_folder = kLender}, {"12288", "320"});
-  expect_refused(small_shape("micro-r1"), target, {.tokenizer_folder = folder.path() / "no"},
+  expect_refused(micro_shape("micro-r1"), target, {.tokenizer_folder = kLender}, {"12288", "320"});
+  expect_refused(micro_shape("micro-r1"), target, {.tokenizer_folder = folder.path() / "no"},
                  {"config.json"});
-  expect_refused(small_shape("micro-r1"), target, {.bits = 7}, {"7 bits"});
-  expect_refused(small_shape("micro-r1"), target, {.overrides = {{"mlp", 4, 16}}},
+  expect_refused(micro_shape("micro-r1"), target, {.bits = 7}, {"7 bits"});
+  expect_refused(micro_shape("micro-r1"), target, {.overrides = {{"mlp", 4, 16}}},
                  {"groups of 16"});
-  expect_refused(small_shape("micro-r1"), target,
+  expect_refused(micro_shape("micro-r1"), target,
                  {.layout = Layout::kHuggingFace, .mtp = SynthMtp::kSidecar}, {"MLX layout"});
   EXPECT_FALSE(fs::exists(target));
-  expect_refused(small_shape("micro-r1"), kLender, {}, {"not empty"});
-  expect_refused(small_shape("micro-r1"), kLender / "config.json", {}, {"not a folder"});
+  expect_refused(micro_shape("micro-r1"), kLender, {}, {"not empty"});
+  expect_refused(micro_shape("micro-r1"), kLender / "config.json", {}, {"not a folder"});
   EXPECT_FALSE(parse_synth_format("gguf").ok());
 }
 

@@ -7,23 +7,14 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/synth/synth.h"
-#include "checkpoint/synth/temporary_folder.h"
 #include "checkpoint/testing/read_everything.h"
+#include "checkpoint/testing/synthetic.h"
 
 namespace lockstep {
 namespace {
 
-SynthShape small_shape(std::string_view name) {
-  SynthShape shape = find_synth_shape(name).value();
-  shape.vocab = 320;
-  return shape;
-}
-
-Checkpoint write_and_open(const SynthShape& shape, const SynthOptions& options,
-                          const TemporaryFolder& folder) {
-  const auto report = write_synthetic_checkpoint(shape, folder.path(), options);
-  EXPECT_TRUE(report.ok()) << report.error().message;
-  auto opened = open_checkpoint(folder.path(), {});
+Checkpoint make_and_read(const SynthShape& shape, const SynthOptions& options) {
+  auto opened = make_synthetic(shape, options);
   EXPECT_TRUE(opened.ok()) << opened.error().message;
   if (!opened.ok()) return {};
   read_everything(opened.value());
@@ -55,19 +46,15 @@ double relative_error(const MatrixView& matrix, const MatrixView& exact) {
 }
 
 TEST(SynthVariants, EveryWidthAndGroupOpens) {
-  const SynthShape shape = small_shape("micro-r1");
-  const TemporaryFolder exact_folder;
-  Checkpoint exact =
-      write_and_open(shape, {.layout = Layout::kHuggingFace, .dtype = DType::kF32}, exact_folder);
+  const SynthShape shape = micro_shape("micro-r1");
+  Checkpoint exact = make_and_read(shape, {.layout = Layout::kHuggingFace, .dtype = DType::kF32});
   const MatrixView wanted =
       matrix(exact, "model.layers.1.mlp.up_proj", shape.intermediate, shape.hidden);
   for (const DType dtype : {DType::kBF16, DType::kF16, DType::kF32}) {
     for (const int bits : {2, 3, 4, 5, 6, 8}) {
       for (const int group : {32, 64, 128}) {
         if (dtype != DType::kBF16 && group != 64) continue;
-        const TemporaryFolder folder;
-        Checkpoint model =
-            write_and_open(shape, {.dtype = dtype, .bits = bits, .group = group}, folder);
+        Checkpoint model = make_and_read(shape, {.dtype = dtype, .bits = bits, .group = group});
         const MatrixView view =
             matrix(model, "model.layers.1.mlp.up_proj", shape.intermediate, shape.hidden);
         EXPECT_EQ(view.bits, bits);
@@ -85,17 +72,15 @@ TEST(SynthVariants, EveryWidthAndGroupOpens) {
 TEST(SynthVariants, UnquantisedTypesOpen) {
   for (const DType dtype : {DType::kBF16, DType::kF16, DType::kF32}) {
     for (const char* name : {"micro-r8", "micro-moe16"}) {
-      const TemporaryFolder folder;
-      Checkpoint model = write_and_open(small_shape(name),
-                                        {.layout = Layout::kHuggingFace, .dtype = dtype}, folder);
+      Checkpoint model =
+          make_and_read(micro_shape(name), {.layout = Layout::kHuggingFace, .dtype = dtype});
       EXPECT_EQ(model.tensors.find("model.embed_tokens.weight")->dtype, dtype);
     }
   }
 }
 
 TEST(SynthVariants, MixturesOpenWithEachModuleAsAsked) {
-  const SynthShape shape = small_shape("micro-moe16");
-  const TemporaryFolder folder;
+  const SynthShape shape = micro_shape("micro-moe16");
   const SynthOptions options = {.bits = 3,
                                 .group = 32,
                                 .overrides = {{"self_attn", 6, 64},
@@ -105,7 +90,7 @@ TEST(SynthVariants, MixturesOpenWithEachModuleAsAsked) {
                                               {"linear_attn.in_proj_a", 0, 64},
                                               {"layers.2.mlp.gate", 0, 64},
                                               {"mtp.fc", 6, 128}}};
-  Checkpoint model = write_and_open(shape, options, folder);
+  Checkpoint model = make_and_read(shape, options);
   const struct {
     const char* module;
     int64_t rows, cols;
@@ -135,9 +120,8 @@ TEST(SynthVariants, MixturesOpenWithEachModuleAsAsked) {
 
 // A row that is no multiple of the group stays as it is: experts of width 64 in groups of 128.
 TEST(SynthVariants, RowsThatNoGroupDividesStayUnquantised) {
-  const SynthShape shape = small_shape("micro-moe16");
-  const TemporaryFolder folder;
-  Checkpoint model = write_and_open(shape, {.group = 128}, folder);
+  const SynthShape shape = micro_shape("micro-moe16");
+  Checkpoint model = make_and_read(shape, {.group = 128});
   const MatrixView down = matrix(model, "model.layers.0.mlp.shared_expert.down_proj", shape.hidden,
                                  shape.expert_intermediate);
   EXPECT_EQ(down.encoding, Encoding::kDense);
