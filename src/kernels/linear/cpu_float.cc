@@ -1,9 +1,9 @@
-// Dense and affine weights with float32 activations: blocks of K of four weight rows are decoded
-// once and meet up to 16 rows, whose accumulators stay beside them.
+// Dense and affine weights with float32 activations. For several rows, blocks of K of four weight
+// rows are decoded once and meet up to 16 rows, whose accumulators stay beside them.
 #include <algorithm>
 
 #include "kernels/linear/cpu.h"
-#include "kernels/simd/decode.h"
+#include "kernels/linear/float_row.h"
 
 namespace lockstep::LOCKSTEP_ISA {
 namespace {
@@ -12,19 +12,40 @@ constexpr int64_t kOutputs = 4;
 constexpr int64_t kRows = 16;
 constexpr int64_t kBlock = 256;
 
+// Accumulators of one step in registers: 16 vectors of 16 floats with AVX-512, 4 (8 registers) with
+// narrower ones, beside the weights and a row.
+#if defined(LOCKSTEP_ISA_AVX512)
+constexpr int kStepOutputs = 4;
+constexpr int kStepRows = 4;
+#else
+constexpr int kStepOutputs = 2;
+constexpr int kStepRows = 2;
+#endif
+
+// What up to 16 rows need of themselves.
+struct RowPointers {
+  const float* x[kRows];
+  float* y[kRows];
+};
+
 // acc[o * kRows + r] takes `count` products of weight row w + o * kBlock and row x[r] + begin; w is
 // padded with zeros to a multiple of 16.
 template <int kO, int kR>
 void accumulate(const float* w, const float* const* x, int64_t begin, int64_t count, F32x16* acc) {
   F32x16 a[kO][kR];
+#pragma GCC unroll 4
   for (int o = 0; o < kO; ++o) {
+#pragma GCC unroll 4
     for (int r = 0; r < kR; ++r) a[o][r] = acc[o * kRows + r];
   }
   const auto step = [&](int64_t k, const auto& load_row) {
     F32x16 weights[kO];
+#pragma GCC unroll 4
     for (int o = 0; o < kO; ++o) weights[o] = F32x16::load(w + o * kBlock + k);
+#pragma GCC unroll 4
     for (int r = 0; r < kR; ++r) {
       const F32x16 row = load_row(x[r] + begin + k);
+#pragma GCC unroll 4
       for (int o = 0; o < kO; ++o) a[o][r] = fma(row, weights[o], a[o][r]);
     }
   };
@@ -35,7 +56,9 @@ void accumulate(const float* w, const float* const* x, int64_t begin, int64_t co
   if (k < count) {
     step(k, [&](const float* row) { return load_partial(row, count - k); });
   }
+#pragma GCC unroll 4
   for (int o = 0; o < kO; ++o) {
+#pragma GCC unroll 4
     for (int r = 0; r < kR; ++r) acc[o * kRows + r] = a[o][r];
   }
 }
@@ -43,48 +66,54 @@ void accumulate(const float* w, const float* const* x, int64_t begin, int64_t co
 template <int kO>
 void accumulate_rows(const float* w, const float* const* x, int64_t rows, int64_t begin,
                      int64_t count, F32x16* acc) {
-  for (int64_t r = 0; r < rows; ++r) accumulate<kO, 1>(w, x + r, begin, count, acc + r);
+  int64_t r = 0;
+  for (; r + kStepRows <= rows; r += kStepRows) {
+    accumulate<kO, kStepRows>(w, x + r, begin, count, acc + r);
+  }
+  for (; r < rows; ++r) accumulate<kO, 1>(w, x + r, begin, count, acc + r);
 }
 
-void multiply(const LinearTile& tile, int64_t output, int64_t outputs, const float* const* x,
-              float* const* y, int64_t rows) {
+void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
+                   const RowPointers& rows, int64_t row_count) {
   alignas(64) float w[kOutputs * kBlock];
   F32x16 acc[kOutputs * kRows];
-  for (int64_t o = 0; o < outputs; ++o) {
-    for (int64_t r = 0; r < rows; ++r) acc[o * kRows + r] = F32x16::zero();
-  }
-  const int64_t cols = tile.weight.cols;
-  for (int64_t begin = 0; begin < cols; begin += kBlock) {
-    const int64_t count = std::min(kBlock, cols - begin);
+  for (F32x16& a : acc) a = F32x16::zero();
+  for (int64_t begin = 0; begin < weight.cols; begin += kBlock) {
+    const int64_t count = std::min(kBlock, weight.cols - begin);
     for (int64_t o = 0; o < outputs; ++o) {
-      decode_elements(tile.weight, output + o, begin, count, w + o * kBlock);
+      decode_elements(weight, output + o, begin, count, w + o * kBlock);
     }
-    if (outputs == kOutputs) {
-      accumulate_rows<kOutputs>(w, x, rows, begin, count, acc);
-    } else {
-      for (int64_t o = 0; o < outputs; ++o) {
-        accumulate_rows<1>(w + o * kBlock, x, rows, begin, count, acc + o * kRows);
-      }
+    int64_t o = 0;
+    for (; o + kStepOutputs <= outputs; o += kStepOutputs) {
+      accumulate_rows<kStepOutputs>(w + o * kBlock, rows.x, row_count, begin, count,
+                                    acc + o * kRows);
+    }
+    for (; o < outputs; ++o) {
+      accumulate_rows<1>(w + o * kBlock, rows.x, row_count, begin, count, acc + o * kRows);
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t o = 0; o < outputs; ++o) y[r][output + o] = reduce_add(acc[o * kRows + r]);
+  for (int64_t r = 0; r < row_count; ++r) {
+    for (int64_t o = 0; o < outputs; ++o) rows.y[r][output + o] = reduce_add(acc[o * kRows + r]);
   }
 }
 
 }  // namespace
 
 void linear_float_tile(const LinearTile& tile) {
+  const MatrixView& weight = tile.weight;
   for (int64_t first = 0; first < tile.rows; first += kRows) {
-    const int64_t rows = std::min(kRows, tile.rows - first);
-    const float* x[kRows];
-    float* y[kRows];
-    for (int64_t r = 0; r < rows; ++r) {
-      x[r] = tile.x + tile.source(first + r) * tile.weight.cols;
-      y[r] = tile.y + tile.target(first + r) * tile.y_stride;
+    const int64_t count = std::min(kRows, tile.rows - first);
+    RowPointers rows;
+    for (int64_t r = 0; r < count; ++r) {
+      rows.x[r] = tile.x + tile.source(first + r) * weight.cols;
+      rows.y[r] = tile.y + tile.target(first + r) * tile.y_stride;
     }
-    for (int64_t output = 0; output < tile.weight.rows; output += kOutputs) {
-      multiply(tile, output, std::min(kOutputs, tile.weight.rows - output), x, y, rows);
+    if (count == 1) {
+      multiply_row(weight, rows.x[0], rows.y[0]);
+      continue;
+    }
+    for (int64_t output = 0; output < weight.rows; output += kOutputs) {
+      multiply_rows(weight, output, std::min(kOutputs, weight.rows - output), rows, count);
     }
   }
 }

@@ -1,45 +1,46 @@
-// One block (16 groups of 32) of an affine weight row against quantised rows: exact integer dots,
-// one group per lane, lanes in the order of quantized_rows.h.
+// One block (16 groups of 32) of an affine weight row against quantised rows: exact integer dots
+// and the block's scales, one group per lane, lanes in the order of quantized_rows.h.
+//   dot_block<kBits>(packed, x, offset, rows, out)  out[r] = dots with the block at x[r] + offset;
+//                                                   reads 64 * kBits bytes of `packed`
+//   spread_scales<kType>(row, first, count, ratio)  scales of groups [first, first + count) of a
+//                                                   row; `ratio` groups share one; other lanes 0
+//   reduce_add_block(a)                             the tree 16-8-4-2-1
 #pragma once
 
 #include "kernels/linear/quantized_rows.h"
-#include "kernels/simd/unpack.h"
+#include "kernels/simd/decode.h"
 
 namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
-template <int kBits>
-struct WeightBlock {
-  uint8_t q[kActivationBlock];  // in the order of QuantizedRows::q
+// Natural order to block order and, a transposition being its own inverse, back.
+inline F32x16 transpose_groups(F32x16 a) {
+  float from[kLanes];
+  float to[kLanes];
+  a.store(from);
+  for (int64_t g = 0; g < kLanes; ++g) to[activation_group_position(g)] = from[g];
+  return F32x16::load(to);
+}
 
-  // Reads 64 * kBits bytes.
-  static WeightBlock unpack(const uint8_t* packed) {
-    WeightBlock block;
-    for (int64_t g = 0; g < kGroupsPerBlock; ++g) {
-      uint8_t values[kActivationGroup];
-      unpack_32<kBits>(packed + g * 4 * kBits, values);
-      for (int64_t i = 0; i < kActivationGroup; ++i) {
-        block.q[activation_position(g * kActivationGroup + i)] = values[i];
-      }
-    }
-    return block;
+template <DType kType>
+F32x16 spread_any_scales(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
+  float lanes[kLanes] = {};
+  for (int64_t g = 0; g < count; ++g) {
+    const auto at = static_cast<size_t>((first + g) / ratio);
+    lanes[g] = load_float<kType>(row + at * size_of(kType));
   }
-
-  I32x16 dot(const int8_t* x) const {
-    int32_t sums[kLanes] = {};
-    for (int64_t i = 0; i < kActivationBlock; ++i) sums[i / 4 % kLanes] += q[i] * x[i];
-    return I32x16::load(sums);
-  }
-};
-
-// The tree 16-8-4-2-1 over lanes in the order of quantized_rows.h.
-inline float reduce_add_blocks(F32x16 a) {
-  float transposed[kLanes];
-  float lanes[kLanes];
-  a.store(transposed);
-  for (int64_t g = 0; g < kLanes; ++g) lanes[g] = transposed[activation_group_position(g)];
-  return reduce_add(F32x16::load(lanes));
+  return transpose_groups(F32x16::load(lanes));
 }
 
 }  // namespace
 }  // namespace lockstep::LOCKSTEP_ISA
+
+#if defined(LOCKSTEP_ISA_AVX512)
+#include "kernels/linear/int8_dot_x86.h"
+#include "kernels/linear/int8_scales_avx512.h"
+#elif defined(LOCKSTEP_ISA_AVX2)
+#include "kernels/linear/int8_dot_x86.h"
+#include "kernels/linear/int8_scales_avx2.h"
+#else
+#include "kernels/linear/int8_block_portable.h"
+#endif

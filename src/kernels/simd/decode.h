@@ -67,6 +67,37 @@ inline void with_bits(int bits, const Function& function) {
   }
 }
 
+// Weights of one affine group: fma(scale, q, bias).
+template <int kBits>
+class AffineDecoder {
+ public:
+  AffineDecoder() = default;
+  AffineDecoder(float scale, float bias) {
+    if constexpr (kHasTables<kBits>) {
+      bias_ = fma(F32x16::splat(scale), table_of_q<kBits>(), F32x16::splat(bias));
+    } else {
+      scale_ = F32x16::splat(scale);
+      bias_ = F32x16::splat(bias);
+    }
+  }
+
+  // 32 weights from 4 * kBits bytes.
+  void decode_32(const uint8_t* packed, F32x16& first, F32x16& second) const {
+    if constexpr (kHasTables<kBits>) {
+      look_up_32<kBits>(packed, bias_, first, second);
+    } else {
+      F32x16 low, high;
+      unpack_32_floats<kBits>(packed, low, high);
+      first = fma(scale_, low, bias_);
+      second = fma(scale_, high, bias_);
+    }
+  }
+
+ private:
+  F32x16 scale_;
+  F32x16 bias_;  // or the table of all weights, by q
+};
+
 // Elements [begin, begin + count) of `row` to `out`; begin is a multiple of 32. Up to the next
 // multiple of 16, zeros follow.
 inline void decode_dense(const MatrixView& matrix, int64_t row, int64_t begin, int64_t count,
@@ -99,12 +130,12 @@ inline void decode_affine(const MatrixView& matrix, int64_t row, int64_t begin, 
     with_bits(matrix.bits, [&](auto bits) {
       for (int64_t k = 0; k < count; k += 32) {
         const size_t at = static_cast<size_t>((begin + k) / matrix.group) * size_of(type());
-        const F32x16 scale = F32x16::splat(load_float<type()>(scales + at));
-        const F32x16 bias = F32x16::splat(load_float<type()>(biases + at));
-        uint8_t q[32];
-        unpack_32<bits()>(packed + k / 8 * bits(), q);
-        fma(scale, F32x16::load_u8(q), bias).store(out + k);
-        fma(scale, F32x16::load_u8(q + 16), bias).store(out + k + 16);
+        const AffineDecoder<bits()> decoder(load_float<type()>(scales + at),
+                                            load_float<type()>(biases + at));
+        F32x16 low, high;
+        decoder.decode_32(packed + k / 8 * bits(), low, high);
+        low.store(out + k);
+        high.store(out + k + 16);
       }
     });
   });

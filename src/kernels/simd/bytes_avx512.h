@@ -1,0 +1,61 @@
+// Vectors of bytes for integer dots, AVX-512: one part holds all 16 lanes of 4 bytes.
+#pragma once
+
+#include "kernels/simd/f32x16.h"
+
+namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
+inline constexpr int kParts = 1;
+inline constexpr int kPartLanes = 16;
+
+struct Bytes {
+  __m512i v;
+  static Bytes load(const void* address) { return {_mm512_loadu_si512(address)}; }
+};
+
+inline Bytes low_nibbles(Bytes a) { return {_mm512_and_si512(a.v, _mm512_set1_epi8(0x0f))}; }
+inline Bytes high_nibbles(Bytes a) { return low_nibbles({_mm512_srli_epi16(a.v, 4)}); }
+
+// Four vectors, each holding 4 dwords in each 16 bytes: dword d of all four becomes vector d.
+inline void transpose_dwords(Bytes (&a)[4]) {
+  const __m512i t0 = _mm512_unpacklo_epi32(a[0].v, a[1].v);
+  const __m512i t1 = _mm512_unpackhi_epi32(a[0].v, a[1].v);
+  const __m512i t2 = _mm512_unpacklo_epi32(a[2].v, a[3].v);
+  const __m512i t3 = _mm512_unpackhi_epi32(a[2].v, a[3].v);
+  a[0].v = _mm512_unpacklo_epi64(t0, t2);
+  a[1].v = _mm512_unpackhi_epi64(t0, t2);
+  a[2].v = _mm512_unpacklo_epi64(t1, t3);
+  a[3].v = _mm512_unpackhi_epi64(t1, t3);
+}
+
+// Of 4 groups of 32 bytes, their first halves and their second halves; in each 16 bytes the even
+// and the odd ones of every 8 are drawn apart: 0 2 4 6, 1 3 5 7, 8 10 12 14, 9 11 13 15.
+inline void load_halves(const uint8_t* groups, Bytes& first, Bytes& second) {
+  const __m512i a = _mm512_loadu_si512(groups);
+  const __m512i b = _mm512_loadu_si512(groups + 64);
+  const __m512i apart =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15));
+  first.v = _mm512_shuffle_epi8(_mm512_shuffle_i64x2(a, b, 0x88), apart);
+  second.v = _mm512_shuffle_epi8(_mm512_shuffle_i64x2(a, b, 0xdd), apart);
+}
+
+// Sums of two neighbouring products in 16 bits: |sum| <= 2 * 127 * max(a), exact while it fits.
+struct PairSums {
+  __m512i v;
+};
+inline PairSums multiply_pairs(Bytes a_unsigned, Bytes b_signed) {
+  return {_mm512_maddubs_epi16(a_unsigned.v, b_signed.v)};
+}
+inline PairSums operator+(PairSums a, PairSums b) { return {_mm512_add_epi16(a.v, b.v)}; }
+
+struct LaneSums {
+  __m512i v;
+};
+inline LaneSums widen(PairSums a) { return {_mm512_madd_epi16(a.v, _mm512_set1_epi16(1))}; }
+inline LaneSums operator+(LaneSums a, LaneSums b) { return {_mm512_add_epi32(a.v, b.v)}; }
+inline LaneSums times_16(LaneSums a) { return {_mm512_slli_epi32(a.v, 4)}; }
+inline void store(LaneSums a, int32_t* address) { _mm512_storeu_si512(address, a.v); }
+
+}  // namespace
+}  // namespace lockstep::LOCKSTEP_ISA
