@@ -1,5 +1,5 @@
-// Affine weights with int8 activations: blocks of four weight rows are unpacked once and meet up to
-// 16 rows, whose accumulators stay beside them.
+// Affine weights with int8 activations: a block of some weight rows is unpacked once and meets up
+// to 16 rows, whose accumulators stay beside it.
 #include <algorithm>
 
 #include "kernels/linear/cpu.h"
@@ -8,17 +8,53 @@
 namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
-constexpr int kOutputsTogether = 4;
 constexpr int64_t kRows = 16;
 
+// Rows stand a power of two apart and would meet in few sets of the first-level cache. More than
+// this many are copied together, block by block, for many outputs at a time; fewer are read where
+// they are, and only few weight rows at a time, which suits the prefetchers.
+constexpr int64_t kFewRows = 4;
+constexpr int64_t kFewOutputs = 4;
+constexpr int64_t kManyOutputs = 16;
+
+// Up to 16 rows from one block on.
 struct RowPointers {
   const int8_t* q[kRows];
   const float* scale[kRows];
   const float* sum[kRows];
-  float* y[kRows];
 };
 
-// What a weight row of a block needs besides its rows.
+RowPointers at_group(const RowPointers& rows, int64_t g, int64_t count) {
+  RowPointers moved;
+  for (int64_t r = 0; r < count; ++r) {
+    moved.q[r] = rows.q[r] + g * kActivationGroup;
+    moved.scale[r] = rows.scale[r] + g;
+    moved.sum[r] = rows.sum[r] + g;
+  }
+  return moved;
+}
+
+struct CopiedRows {
+  alignas(64) int8_t q[kRows][kActivationBlock];
+  alignas(64) float scale[kRows][kGroupsPerBlock];
+  alignas(64) float sum[kRows][kGroupsPerBlock];
+
+  RowPointers copy(const RowPointers& block, int64_t count) {
+    RowPointers copied;
+    for (int64_t r = 0; r < count; ++r) {
+      for (int64_t i = 0; i < kActivationBlock; i += 64) {
+        I32x16::load(block.q[r] + i).store(q[r] + i);
+      }
+      F32x16::load(block.scale[r]).store(scale[r]);
+      F32x16::load(block.sum[r]).store(sum[r]);
+      copied.q[r] = q[r];
+      copied.scale[r] = scale[r];
+      copied.sum[r] = sum[r];
+    }
+    return copied;
+  }
+};
+
 template <int kBits, DType kType>
 struct WeightRow {
   const uint8_t* packed;
@@ -32,10 +68,9 @@ struct WeightRow {
     biases = weight.biases + row * weight.scale_row_bytes();
   }
 
-  // Adds groups [g, g + present) of the block that begins at group g to acc[0 .. count).
-  template <typename Rows>
-  [[gnu::always_inline]] void add_block(int64_t g, int64_t present, int64_t ratio, const Rows& rows,
-                                        int64_t count, F32x16* acc) const {
+  // Adds the block of groups [g, g + present) to acc[0 .. count).
+  [[gnu::always_inline]] void add_block(int64_t g, int64_t present, int64_t ratio,
+                                        const RowPointers& rows, int64_t count, F32x16* acc) const {
     uint8_t padded[64 * kBits];
     const uint8_t* block = packed + g * 4 * kBits;
     if (present < kGroupsPerBlock) {
@@ -44,53 +79,65 @@ struct WeightRow {
       block = padded;
     }
     I32x16 dots[kRows];
-    dot_block<kBits>(block, rows.q, g * kActivationGroup, count, dots);
+    dot_block<kBits>(block, rows.q, count, dots);
     const F32x16 scale = spread_scales<kType>(scales, g, present, ratio);
     const F32x16 bias = spread_scales<kType>(biases, g, present, ratio);
     for (int64_t r = 0; r < count; ++r) {
-      const F32x16 t = fma(scale, to_f32(dots[r]), bias * F32x16::load(rows.sum[r] + g));
-      acc[r] = fma(F32x16::load(rows.scale[r] + g), t, acc[r]);
+      const F32x16 t = fma(scale, to_f32(dots[r]), bias * F32x16::load(rows.sum[r]));
+      acc[r] = fma(F32x16::load(rows.scale[r]), t, acc[r]);
     }
   }
 };
 
-// kOutputs weight rows share each block of the rows while it is close. kFixed: the number of rows
-// where the compiler should know it, or 0.
-template <int kBits, DType kType, int kOutputs, int kFixed>
-void multiply(const MatrixView& weight, int64_t output, const RowPointers& rows,
-              int64_t row_count) {
-  const int64_t count = kFixed != 0 ? kFixed : row_count;
+// One weight row and one row: everything stays in registers.
+template <int kBits, DType kType>
+void multiply_row(const MatrixView& weight, const RowPointers& row, float* y) {
   const int64_t groups = weight.cols / kActivationGroup;
   const int64_t ratio = weight.group / kActivationGroup;
-  F32x16 acc[kOutputs][kFixed != 0 ? kFixed : kRows];
-  for (int o = 0; o < kOutputs; ++o) {
+  for (int64_t output = 0; output < weight.rows; ++output) {
+    const WeightRow<kBits, kType> weight_row(weight, output);
+    F32x16 acc = F32x16::zero();
+    for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
+      const int64_t present = std::min(kGroupsPerBlock, groups - g);
+      weight_row.add_block(g, present, ratio, at_group(row, g, 1), 1, &acc);
+    }
+    y[output] = reduce_add_block(acc);
+  }
+}
+
+// Outputs [output, output + outputs) of some rows.
+template <int kBits, DType kType>
+void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
+                   const RowPointers& rows, float* const* y, int64_t count) {
+  const int64_t groups = weight.cols / kActivationGroup;
+  const int64_t ratio = weight.group / kActivationGroup;
+  F32x16 acc[kManyOutputs][kRows];
+  for (int64_t o = 0; o < outputs; ++o) {
     for (int64_t r = 0; r < count; ++r) acc[o][r] = F32x16::zero();
   }
+  CopiedRows copied;
   for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
     const int64_t present = std::min(kGroupsPerBlock, groups - g);
-    for (int o = 0; o < kOutputs; ++o) {
-      WeightRow<kBits, kType>(weight, output + o).add_block(g, present, ratio, rows, count, acc[o]);
+    RowPointers block = at_group(rows, g, count);
+    if (count > kFewRows) block = copied.copy(block, count);
+    for (int64_t o = 0; o < outputs; ++o) {
+      const WeightRow<kBits, kType> weight_row(weight, output + o);
+      weight_row.add_block(g, present, ratio, block, count, acc[o]);
     }
   }
   for (int64_t r = 0; r < count; ++r) {
-    for (int o = 0; o < kOutputs; ++o) rows.y[r][output + o] = reduce_add_block(acc[o][r]);
+    for (int64_t o = 0; o < outputs; ++o) y[r][output + o] = reduce_add_block(acc[o][r]);
   }
 }
 
 template <int kBits, DType kType>
-void multiply_tile(const MatrixView& weight, const RowPointers& rows, int64_t count) {
-  if (count == 1) {
-    for (int64_t output = 0; output < weight.rows; ++output) {
-      multiply<kBits, kType, 1, 1>(weight, output, rows, 1);
-    }
-    return;
-  }
-  int64_t output = 0;
-  for (; output + kOutputsTogether <= weight.rows; output += kOutputsTogether) {
-    multiply<kBits, kType, kOutputsTogether, 0>(weight, output, rows, count);
-  }
-  for (; output < weight.rows; ++output) {
-    multiply<kBits, kType, 1, 0>(weight, output, rows, count);
+void multiply_tile(const MatrixView& weight, const RowPointers& rows, float* const* y,
+                   int64_t count) {
+  if (count == 1) return multiply_row<kBits, kType>(weight, rows, y[0]);
+  const int64_t step = count > kFewRows ? kManyOutputs : kFewOutputs;
+  for (int64_t output = 0; output < weight.rows; output += step) {
+    const int64_t outputs = std::min(step, weight.rows - output);
+    multiply_rows<kBits, kType>(weight, output, outputs, rows, y, count);
   }
 }
 
@@ -101,16 +148,17 @@ void linear_int8_tile(const LinearTile& tile) {
   for (int64_t first = 0; first < tile.rows; first += kRows) {
     const int64_t count = std::min(kRows, tile.rows - first);
     RowPointers rows;
+    float* y[kRows];
     for (int64_t r = 0; r < count; ++r) {
       const int64_t source = tile.source(first + r);
       rows.q[r] = tile.x_quantized.q + source * groups * kActivationGroup;
       rows.scale[r] = tile.x_quantized.scale + source * groups;
       rows.sum[r] = tile.x_quantized.sum + source * groups;
-      rows.y[r] = tile.y + tile.target(first + r) * tile.y_stride;
+      y[r] = tile.y + tile.target(first + r) * tile.y_stride;
     }
     with_float_type(tile.weight.dtype, [&](auto type) {
       with_bits(tile.weight.bits,
-                [&](auto bits) { multiply_tile<bits(), type()>(tile.weight, rows, count); });
+                [&](auto bits) { multiply_tile<bits(), type()>(tile.weight, rows, y, count); });
     });
   }
 }

@@ -1,7 +1,7 @@
 // One block (16 groups of 32) of an affine weight row against quantised rows: exact integer dots
 // and the block's scales, one group per lane, lanes in the order of quantized_rows.h.
-//   dot_block<kBits>(packed, x, offset, rows, out)  out[r] = dots with the block at x[r] + offset;
-//                                                   reads 64 * kBits bytes of `packed`
+//   dot_block<kBits>(packed, x, rows, out)          out[r] = dots with the block at x[r]; reads
+//                                                   64 * kBits bytes of `packed`
 //   spread_scales<kType>(row, first, count, ratio)  scales of groups [first, first + count) of a
 //                                                   row; `ratio` groups share one; other lanes 0
 //   reduce_add_block(a)                             the tree 16-8-4-2-1

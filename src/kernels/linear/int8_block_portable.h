@@ -5,8 +5,7 @@ namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
 template <int kBits>
-inline void dot_block(const uint8_t* packed, const int8_t* const* x, int64_t offset, int64_t rows,
-                      I32x16* out) {
+inline void dot_block(const uint8_t* packed, const int8_t* const* x, int64_t rows, I32x16* out) {
   uint8_t weights[kActivationBlock];  // in the order of QuantizedRows::q
   for (int64_t g = 0; g < kGroupsPerBlock; ++g) {
     uint8_t values[kActivationGroup];
@@ -18,7 +17,7 @@ inline void dot_block(const uint8_t* packed, const int8_t* const* x, int64_t off
   for (int64_t r = 0; r < rows; ++r) {
     int32_t sums[kLanes] = {};
     for (int64_t i = 0; i < kActivationBlock; ++i) {
-      sums[i / 4 % kLanes] += weights[i] * x[r][offset + i];
+      sums[i / 4 % kLanes] += weights[i] * x[r][i];
     }
     out[r] = I32x16::load(sums);
   }

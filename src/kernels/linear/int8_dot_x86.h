@@ -71,7 +71,7 @@ inline void arrange_bytes(const uint8_t* bytes, int part, Bytes (&out)[8]) {
 
 template <int kBits>
 [[gnu::always_inline]] inline void dot_block(const uint8_t* packed, const int8_t* const* x,
-                                             int64_t offset, int64_t rows, I32x16* out) {
+                                             int64_t rows, I32x16* out) {
   uint8_t staged[kActivationBlock];
   const uint8_t* bytes = packed;
   if constexpr (kBits != 4 && kBits != 8) {
@@ -84,7 +84,7 @@ template <int kBits>
     const auto lanes_of = [&](int64_t row) {
       return reinterpret_cast<int32_t*>(out + row) + part * kPartLanes;
     };
-    const auto source = [&](int64_t row) { return x[row] + offset + part * kPartBytes; };
+    const auto source = [&](int64_t row) { return x[row] + part * kPartBytes; };
     if constexpr (kBits == 4) {
       const WeightPart<4> weights = unpack_nibbles(packed, part);
       for (int64_t r = 0; r < rows; ++r) store(weights.dot(source(r)), lanes_of(r));
