@@ -22,7 +22,6 @@ from safetensors.numpy import load_file, save_file
 
 from reference_model import ReferenceModel
 
-SAMPLED_ROWS = 9  # rows per prompt whose stages are kept, the last one always among them
 GREEDY_TOKENS = 48
 
 
@@ -33,8 +32,9 @@ def weights_crc(folder: pathlib.Path) -> str:
     return f"{crc:08x}"
 
 
-def sampled_rows(count: int) -> np.ndarray:
-    return np.unique(np.linspace(0, count - 1, min(count, SAMPLED_ROWS)).round().astype(np.int32))
+def sampled_rows(count: int, keep: int) -> np.ndarray:
+    """Rows whose stages are kept, evenly spread, the last one always among them."""
+    return np.unique(np.linspace(count - 1, 0, min(count, keep)).round().astype(np.int32))
 
 
 def top(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,6 +104,7 @@ def main() -> None:
     source.add_argument("--prompts", type=pathlib.Path)
     parser.add_argument("--origin", default="", help="what computed the reference, for the metadata")
     parser.add_argument("--no-greedy", action="store_true", help="leave the greedy continuations out")
+    parser.add_argument("--rows", type=int, default=9, help="rows per prompt whose stages are kept")
     args = parser.parse_args()
 
     model = ReferenceModel(args.model)
@@ -119,7 +120,7 @@ def main() -> None:
         figures = compute(model, ids)
         if reference is not None:
             figures = from_reference(reference, f"p{i}", figures)
-        rows = sampled_rows(len(ids))
+        rows = sampled_rows(len(ids), args.rows)
         for name, value in figures.items():
             if name.startswith("stage"):
                 value = value[rows]

@@ -71,7 +71,7 @@ class Reference : public ::testing::TestWithParam<const char*> {
     return result;
   }
 
-  Figures figures_{GetParam()};
+  Figures figures_{GetParam(), testing::embedded_folder(GetParam())};
 };
 
 TEST_P(Reference, FullPrecisionStagesAreFloat32Exact) {

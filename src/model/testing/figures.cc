@@ -42,14 +42,13 @@ std::string weights_crc(const fs::path& folder) {
 
 }  // namespace
 
-Figures::Figures(const std::string& name)
+Figures::Figures(const std::string& name, const fs::path& model)
     : file_(MappedFile::open(fs::path(LOCKSTEP_SOURCE_DIR) / "tests/figures" /
                              (name + ".safetensors"))
                 .value()),
       header_(parse_safetensors(file_.bytes(), file_.path()).value()) {
   LOCKSTEP_CHECK(header_.metadata["complete"] == "yes", "half-written figures");
-  const std::string crc = weights_crc(fs::path(LOCKSTEP_SOURCE_DIR) / "models" / name);
-  LOCKSTEP_CHECK(header_.metadata["weights_crc32"] == crc,
+  LOCKSTEP_CHECK(header_.metadata["weights_crc32"] == weights_crc(model),
                  "these figures belong to other weights: run scripts/make_figures.sh");
 }
 

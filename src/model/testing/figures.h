@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,9 +15,9 @@ namespace lockstep::testing {
 
 class Figures {
  public:
-  // Stops the test program if the file is incomplete or belongs to other weights than those in
-  // models/NAME.
-  explicit Figures(const std::string& name);
+  // tests/figures/NAME.safetensors. Stops the test program if the file is incomplete or was made
+  // from other weights than those of `model`.
+  Figures(const std::string& name, const std::filesystem::path& model);
 
   int prompts() const;
   // "p0.ids" and the like; the element type must be T.

@@ -26,9 +26,12 @@ void append(std::vector<float>& to, std::span<const float> values) {
 
 }  // namespace
 
+std::filesystem::path embedded_folder(const std::string& name) {
+  return std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "models" / name;
+}
+
 Model load_embedded(const std::string& name, Precision precision) {
-  const auto folder = std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "models" / name;
-  Result<Checkpoint> checkpoint = open_checkpoint(folder, {});
+  Result<Checkpoint> checkpoint = open_checkpoint(embedded_folder(name), {});
   LOCKSTEP_CHECK(checkpoint.ok(), checkpoint.error().message);
   Result<Model> model = Model::make(std::move(checkpoint).value(), {.precision = precision});
   LOCKSTEP_CHECK(model.ok(), model.error().message);

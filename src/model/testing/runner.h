@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -13,6 +14,7 @@
 
 namespace lockstep::testing {
 
+std::filesystem::path embedded_folder(const std::string& name);
 // models/NAME, its draft head included.
 Model load_embedded(const std::string& name, Precision precision);
 
