@@ -95,6 +95,33 @@ TEST_P(Variants, PromptRowsEqualReplyRows) {
   }
 }
 
+// Routers, shared-expert gates and the recurrence's a and b take float32 activations in every
+// precision (docs/numerics.md, rule 3): where nothing else is quantised, both precisions are one
+// until keys and values are rounded.
+TEST(Precisions, SensitiveProjectionsAreNeverQuantised) {
+  SynthOptions options;
+  options.overrides = {{.part = "", .bits = 0}};
+  for (const char* part : {".mlp.gate", "shared_expert_gate", "in_proj_a", "in_proj_b"}) {
+    options.overrides.push_back({.part = part, .bits = 4, .group = 32});
+  }
+  const TemporaryFolder folder;
+  ASSERT_TRUE(
+      write_synthetic_checkpoint(find_synth_shape("micro-moe16").value(), folder.path(), options)
+          .ok());
+  std::vector<std::vector<float>> last_delta_layer;
+  for (Precision precision : {Precision::kInt8, Precision::kFull}) {
+    Result<Checkpoint> checkpoint = open_checkpoint(folder.path(), {});
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
+    const Result<Model> model =
+        Model::make(std::move(checkpoint).value(), {.precision = precision});
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    ASSERT_EQ(model.value().weights().layers[2].mixer.index(), 0u);
+    Runner runner(model.value());
+    last_delta_layer.push_back(runner.read_stages(std::vector<int32_t>{3, 14, 15, 92, 65}).rows[3]);
+  }
+  EXPECT_EQ(last_delta_layer[0], last_delta_layer[1]);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Variants, ::testing::ValuesIn(testing::variants()),
                          [](const auto& param_info) {
                            std::string name = param_info.param.name;
