@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <initializer_list>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/json.h"
+#include "text/utf8.h"
 
 namespace lockstep {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 // Long added tokens would make their search slow; real ones have a few dozen bytes.
 constexpr size_t kMaxAddedTokenBytes = 512;
 
-using PieceIds = std::unordered_map<std::string_view, int32_t>;
+// Flat, because a real vocabulary has a quarter of a million pieces and three look-ups a merge.
+using PieceIds = boost::unordered_flat_map<std::string_view, int32_t>;
 
 template <typename... Args>
 Error bad_file(fmt::format_string<Args...> format, Args&&... args) {
@@ -27,10 +29,14 @@ Error unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return {ErrorCode::kUnsupported, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// The start of a value as JSON, for messages.
+// The start of a text, for messages.
+std::string excerpt(std::string_view text) {
+  return quote_json(replace_invalid_utf8(text.substr(0, 80)));  // which may cut a character
+}
+
+// A value, or its start, as JSON.
 std::string excerpt(const json::value& value) {
-  constexpr size_t kLength = 80;
-  if (value.is_string()) return quote_json(std::string_view(value.get_string()).substr(0, kLength));
+  if (value.is_string()) return excerpt(std::string_view(value.get_string()));
   if (value.is_object() || value.is_array()) return value.is_object() ? "an object" : "a list";
   return dump_json(value);
 }
@@ -54,18 +60,22 @@ Status check_known_keys(const json::object& object, std::string_view what,
   for (const auto& member : object) {
     if (std::find(known.begin(), known.end(), std::string_view(member.key())) == known.end()) {
       return unsupported("{} has the unknown field {}", what,
-                         excerpt(json::value(member.key_c_str())));
+                         excerpt(std::string_view(member.key())));
     }
   }
   return {};
 }
 
-Result<int32_t> parse_id(const json::value& value, std::string_view owner) {
-  if (!value.is_int64() || value.get_int64() < 0 || value.get_int64() >= MergeTable::kMaxTokens) {
-    return bad_file("{} has the id {}; ids are whole numbers from 0 to {}", owner, excerpt(value),
-                    MergeTable::kMaxTokens - 1);
-  }
-  return static_cast<int32_t>(value.get_int64());
+// The value as an id; -1 if it is none.
+int32_t parse_id(const json::value& value) {
+  const bool valid =
+      value.is_int64() && value.get_int64() >= 0 && value.get_int64() < MergeTable::kMaxTokens;
+  return valid ? static_cast<int32_t>(value.get_int64()) : -1;
+}
+
+Error bad_id(std::string_view owner, const json::value& value) {
+  return bad_file("{} has the id {}; ids are whole numbers from 0 to {}", owner, excerpt(value),
+                  MergeTable::kMaxTokens - 1);
 }
 
 Status parse_vocabulary(const json::value& value, TokenizerFile& file, PieceIds& ids) {
@@ -77,15 +87,16 @@ Status parse_vocabulary(const json::value& value, TokenizerFile& file, PieceIds&
   for (const auto& member : vocabulary) {
     const std::string_view piece = member.key();
     if (piece.empty()) return bad_file("model.vocab has an empty piece");
-    LOCKSTEP_ASSIGN_OR_RETURN(
-        const int32_t id,
-        parse_id(member.value(), fmt::format("piece {}", quote_json(piece.substr(0, 80)))));
+    const int32_t id = parse_id(member.value());
+    if (id < 0) {
+      return bad_id(fmt::format("piece {}", excerpt(piece)), member.value());
+    }
     if (static_cast<size_t>(id) >= file.pieces.size()) {
       file.pieces.resize(std::max<size_t>(static_cast<size_t>(id) + 1, file.pieces.size() * 2));
     }
     if (!file.pieces[id].empty()) {
-      return bad_file("pieces {} and {} have the same id {}", quote_json(file.pieces[id]),
-                      quote_json(piece), id);
+      return bad_file("pieces {} and {} have the same id {}",
+                      excerpt(std::string_view(file.pieces[id])), excerpt(piece), id);
     }
     file.pieces[id] = piece;
     ids.emplace(piece, id);
@@ -134,7 +145,7 @@ Status parse_merges(const json::value& value, const PieceIds& ids, TokenizerFile
                                        std::pair(result, std::string_view(merged))}) {
       if (found == ids.end()) {
         return bad_file("merge {} needs the piece {}, which model.vocab lacks", rank,
-                        quote_json(piece.substr(0, 80)));
+                        excerpt(piece));
       }
     }
     file.merges.push_back({left->second, right->second, result->second});
@@ -184,7 +195,8 @@ Result<AddedToken> parse_added_token(const json::value& value, size_t index) {
                     excerpt(content), kMaxAddedTokenBytes);
   }
   token.content = content.get_string();
-  LOCKSTEP_ASSIGN_OR_RETURN(token.id, parse_id(field(object, "id"), name));
+  token.id = parse_id(field(object, "id"));
+  if (token.id < 0) return bad_id(name, field(object, "id"));
   for (const auto& [key, flag] :
        {std::pair("single_word", &token.single_word), std::pair("lstrip", &token.lstrip),
         std::pair("rstrip", &token.rstrip), std::pair("normalized", &token.normalized),
@@ -206,7 +218,7 @@ Status parse_added_tokens(const json::value& value, const PieceIds& ids, Tokeniz
   file.added_tokens.reserve(value.get_array().size());
   for (const json::value& item : value.get_array()) {
     LOCKSTEP_ASSIGN_OR_RETURN(AddedToken token, parse_added_token(item, file.added_tokens.size()));
-    const std::string quoted = quote_json(token.content);
+    const std::string quoted = excerpt(std::string_view(token.content));
     const auto piece = ids.find(token.content);
     if (piece != ids.end() && piece->second != token.id) {
       return bad_file("added token {} has the id {}, but model.vocab gives it {}", quoted, token.id,
@@ -240,7 +252,7 @@ Status parse_normalizer(const json::value& value, TokenizerFile& file) {
     }
     return {};
   }
-  return unsupported("normalizer {} is not supported; NFC and none are", quote_json(type));
+  return unsupported("normalizer {} is not supported; NFC and none are", excerpt(type));
 }
 
 bool is_bool(const json::value& value, bool wanted) {
@@ -249,8 +261,7 @@ bool is_bool(const json::value& value, bool wanted) {
 
 Status parse_split(const json::value& value, TokenizerFile& file) {
   if (type_of(value) != "Split") {
-    return unsupported("pre_tokenizer begins with {}; Split is expected",
-                       quote_json(type_of(value)));
+    return unsupported("pre_tokenizer begins with {}; Split is expected", excerpt(type_of(value)));
   }
   const json::object& split = value.get_object();
   const json::value& behavior = field(split, "behavior");
@@ -278,13 +289,13 @@ Status parse_pre_tokenizer(const json::value& value, TokenizerFile& file) {
   if (!parts.is_array() || parts.get_array().size() != 2) {
     return unsupported(
         "pre_tokenizer {} is not supported; a Sequence of Split and ByteLevel is expected",
-        quote_json(type_of(value)));
+        excerpt(type_of(value)));
   }
   LOCKSTEP_RETURN_IF_ERROR(parse_split(parts.get_array()[0], file));
   const json::value& byte_level = parts.get_array()[1];
   if (type_of(byte_level) != "ByteLevel") {
     return unsupported("pre_tokenizer ends with {}; ByteLevel is expected",
-                       quote_json(type_of(byte_level)));
+                       excerpt(type_of(byte_level)));
   }
   for (const char* key : {"add_prefix_space", "use_regex"}) {
     const json::value& found = field(byte_level.get_object(), key);
@@ -300,7 +311,7 @@ Status parse_pre_tokenizer(const json::value& value, TokenizerFile& file) {
 Status check_post_processor(const json::value& value) {
   if (value.is_null() || type_of(value) == "ByteLevel") return {};
   return unsupported("post_processor {} is not supported; it could add ids",
-                     quote_json(type_of(value)));
+                     excerpt(type_of(value)));
 }
 
 Result<TokenizerFile> parse(const json::value& document) {
@@ -317,7 +328,7 @@ Result<TokenizerFile> parse(const json::value& document) {
   }
   if (type_of(field(root, "decoder")) != "ByteLevel") {
     return unsupported("decoder {} is not supported; ByteLevel is",
-                       quote_json(type_of(field(root, "decoder"))));
+                       excerpt(type_of(field(root, "decoder"))));
   }
   TokenizerFile file;
   PieceIds ids;

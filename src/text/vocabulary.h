@@ -1,6 +1,7 @@
 // The tokens that a tokenizer knows: the bytes each stands for, and the way back.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,7 +42,7 @@ class Vocabulary {
   std::vector<char> bytes_;  // of all tokens, end to end
   std::vector<size_t> ends_;
   std::vector<uint8_t> flags_;
-  std::unordered_map<std::string_view, int32_t> entries_;
+  boost::unordered_flat_map<std::string_view, int32_t> entries_;
   std::unordered_map<std::string, int32_t> added_;
 };
 
