@@ -1,6 +1,7 @@
 // Which two tokens merge into which, and in what order of preference.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,22 +19,24 @@ struct Merge {
 class MergeTable {
  public:
   static constexpr uint32_t kNoMerge = 0xFFFFFFFFu;
-  // Ids and ranks that one table slot can hold.
-  static constexpr int32_t kMaxTokens = (1 << 22) - 1;
-  static constexpr size_t kMaxMerges = (1 << 20) - 1;
+  // More than any model has; they bound the memory that a file can ask for.
+  static constexpr int32_t kMaxTokens = 1 << 22;
+  static constexpr size_t kMaxMerges = size_t{1} << 22;
 
   // `merges` in order of rank, lowest first; ids within [0, kMaxTokens), at most kMaxMerges. Of
   // equal pairs the last one counts, as in the reference.
   MergeTable(std::span<const Merge> merges, const std::array<int32_t, 256>& byte_tokens);
 
   // Rank of merging `left` with the token on its right, lower first; kNoMerge if they do not merge.
+  // Both are byte tokens or results of merges.
   uint32_t rank(int32_t left, int32_t right) const {
-    const uint64_t key = key_of(left, right);
-    for (size_t slot = hash(key);; slot = (slot + 1) & mask_) {
-      const uint64_t entry = slots_[slot];
-      if (entry >> kRankBits == key) return static_cast<uint32_t>(entry & kRankMask);
-      if (entry == kEmpty) return kNoMerge;
-    }
+    const Left& partners = lefts_[left];
+    if ((partners.filter & filter_bit(right)) == 0) return kNoMerge;
+    const Right* first = rights_.data() + partners.first;
+    const Right* last = rights_.data() + partners.last;
+    const Right* found = std::lower_bound(
+        first, last, right, [](const Right& a, int32_t token) { return a.token < token; });
+    return found != last && found->token == right ? found->rank : kNoMerge;
   }
 
   // The same for two single bytes.
@@ -45,21 +48,26 @@ class MergeTable {
   int32_t merged(uint32_t rank) const { return merged_[rank]; }
 
  private:
-  // A slot is left (22 bits), right (22 bits), rank (20 bits). No merge has the rank of all ones.
-  static constexpr int kRankBits = 20;
-  static constexpr uint64_t kRankMask = (1u << kRankBits) - 1;
-  static constexpr uint64_t kEmpty = ~uint64_t{0};
+  // What merges with one token on its left. Nearly all questions are answered "no" by the filter:
+  // one bit for each partner. A hash of pairs would miss the processor's cache each time instead.
+  struct Left {
+    uint64_t filter = 0;
+    uint32_t first = 0;  // range of rights_
+    uint32_t last = 0;
+  };
+  struct Right {
+    int32_t token;
+    uint32_t rank;
+  };
 
-  static uint64_t key_of(int32_t left, int32_t right) {
-    return static_cast<uint64_t>(left) << 22 | static_cast<uint64_t>(right);
+  static uint64_t filter_bit(int32_t token) {
+    return uint64_t{1} << (static_cast<uint32_t>(token) * 0x9E3779B1u >> 26);
   }
-  size_t hash(uint64_t key) const { return (key * 0x9E3779B97F4A7C15u) >> shift_; }
 
   std::array<int32_t, 256> byte_tokens_;
+  std::vector<Left> lefts_;    // by token
+  std::vector<Right> rights_;  // by left token, then by right token
   std::vector<int32_t> merged_;
-  std::vector<uint64_t> slots_;
-  size_t mask_;
-  int shift_;
   std::vector<uint32_t> byte_ranks_;
 };
 
