@@ -15,10 +15,9 @@ struct Part {
 };
 
 constexpr Part kParts[] = {
-    {"ceilings", study_ceilings},
-    {"instructions", study_instructions},
-    {"products", study_products},
-    {"gated_delta", study_gated_delta},
+    {"ceilings", study_ceilings},   {"instructions", study_instructions},
+    {"products", study_products},   {"gated_delta", study_gated_delta},
+    {"attention", study_attention},
 };
 
 }  // namespace

@@ -78,25 +78,31 @@ __device__ inline void wgmma_m64n64k16_ss(float (&d)[32], uint64_t a, uint64_t b
       : "l"(a), "l"(b), "r"(accumulate));
 }
 
-__device__ inline void wgmma_m64n256k16_rs_n_major(float (&d)[128], const uint32_t (&a)[4],
-                                                   uint64_t b, int accumulate) {
+__device__ inline void wgmma_m64n128k16_ss(float (&d)[64], uint64_t a, uint64_t b, int accumulate) {
   asm volatile(
-      "{.reg .pred p; setp.ne.b32 p, %133, 0; "
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 "
+      "{.reg .pred p; setp.ne.b32 p, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
       "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
       "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
       "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
-      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63,"
-      "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"
-      "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,"
-      "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,"
-      "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127}, "
-      "{%128,%129,%130,%131}, %132, p, 1, 1, 1;}"
+      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, "
+      "%64, %65, p, 1, 1, 0, 0;}"
       : LOCKSTEP_D8(0), LOCKSTEP_D8(8), LOCKSTEP_D8(16), LOCKSTEP_D8(24), LOCKSTEP_D8(32),
-        LOCKSTEP_D8(40), LOCKSTEP_D8(48), LOCKSTEP_D8(56), LOCKSTEP_D8(64), LOCKSTEP_D8(72),
-        LOCKSTEP_D8(80), LOCKSTEP_D8(88), LOCKSTEP_D8(96), LOCKSTEP_D8(104), LOCKSTEP_D8(112),
-        LOCKSTEP_D8(120)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));
+        LOCKSTEP_D8(40), LOCKSTEP_D8(48), LOCKSTEP_D8(56)
+      : "l"(a), "l"(b), "r"(accumulate));
+}
+
+__device__ inline void wgmma_m64n128k16_ss_n_major(float (&d)[64], uint64_t a, uint64_t b,
+                                                   int accumulate) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
+      "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, "
+      "%64, %65, p, 1, 1, 0, 1;}"
+      : LOCKSTEP_D8(0), LOCKSTEP_D8(8), LOCKSTEP_D8(16), LOCKSTEP_D8(24), LOCKSTEP_D8(32),
+        LOCKSTEP_D8(40), LOCKSTEP_D8(48), LOCKSTEP_D8(56)
+      : "l"(a), "l"(b), "r"(accumulate));
 }
 
 #undef LOCKSTEP_D8

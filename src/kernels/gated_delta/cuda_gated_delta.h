@@ -9,7 +9,7 @@
 //   d = beta * (v - m),  S = fma(k, d, S)
 //   o = sum_k S q                 as m
 // The state is kept times 2^-26, so that a product flushed at 2^-126 is the floor at 2^-100 and
-// costs nothing; q and k carry the other factors. Powers of two: no rounding depends on them.
+// costs nothing; m, d and o are scaled back. Powers of two: no rounding depends on them.
 #pragma once
 
 #include <cstdint>

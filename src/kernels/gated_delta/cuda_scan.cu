@@ -1,4 +1,4 @@
-// A block holds 32 value columns of one head in registers and walks through the rows of one
+// A block holds 16 value columns of one head in registers and walks through the rows of one
 // sequence; q, k, v, decay and beta of the next rows are copied to shared memory meanwhile.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/mma.cuh"
@@ -8,10 +8,9 @@
 namespace lockstep::cuda {
 namespace {
 
-constexpr int kDim = 128;    // of keys and of values
-constexpr int kLanes = 8;    // a value column
-constexpr int kColumns = 2;  // a lane takes part in
-constexpr int kWarpColumns = 32 / kLanes * kColumns;
+constexpr int kDim = 128;  // of keys and of values
+constexpr int kLanes = 8;  // a value column
+constexpr int kWarpColumns = 32 / kLanes;
 constexpr int kWarps = 4;
 constexpr int kBlockColumns = kWarps * kWarpColumns;
 constexpr int kChunks = kDim / 4 / kLanes;  // float4 of a column on one lane
@@ -22,8 +21,14 @@ struct Stage {
   float q[kStageRows][kDim];
   float k[kStageRows][kDim];
   float v[kStageRows][kBlockColumns];
-  float decay[kStageRows];
-  float beta[kStageRows];
+  float2 gates[kStageRows];  // decay, beta
+};
+
+// What a lane needs of one row.
+struct Row {
+  float4 k[kChunks], q[kChunks];
+  float v;
+  float2 gates;
 };
 
 __device__ inline void copy_async_4(uint32_t to, const float* from) {
@@ -59,63 +64,82 @@ __device__ void fill_stage(Stage& stage, const GatedDeltaArgs& args, const Delta
   for (int i = threadIdx.x; i < 2 * rows; i += blockDim.x) {
     const int r = i / 2;
     const int64_t at = int64_t{sequence.first_row + first + r} * args.value_heads + head;
-    copy_async_4(shared_address(i % 2 == 0 ? &stage.decay[r] : &stage.beta[r]),
+    copy_async_4(shared_address(i % 2 == 0 ? &stage.gates[r].x : &stage.gates[r].y),
                  (i % 2 == 0 ? args.decay : args.beta) + at);
   }
 }
 
-// A lane's share of a row of q or k, times `factor`.
-__device__ inline void load_keys(const float (&row)[kDim], int lane, float factor,
-                                 float (&out)[kChunks][4]) {
+__device__ inline Row load_row(const Stage& stage, int r, int lane, int column) {
+  Row row;
 #pragma unroll
   for (int i = 0; i < kChunks; ++i) {
-    const float4 v = *reinterpret_cast<const float4*>(&row[4 * (lane % kLanes + kLanes * i)]);
-    out[i][0] = v.x * factor, out[i][1] = v.y * factor;
-    out[i][2] = v.z * factor, out[i][3] = v.w * factor;
+    const int at = 4 * (lane % kLanes + kLanes * i);
+    row.k[i] = *reinterpret_cast<const float4*>(&stage.k[r][at]);
+    row.q[i] = *reinterpret_cast<const float4*>(&stage.q[r][at]);
   }
+  row.v = stage.v[r][column];
+  row.gates = stage.gates[r];
+  return row;
 }
 
 // The sum over a column of state times keys, on all its lanes.
-__device__ inline float dot(const float (&s)[kChunks][4], const float (&k)[kChunks][4]) {
-  float a[4] = {};
+__device__ inline float dot(const float4 (&s)[kChunks], const float4 (&k)[kChunks]) {
+  float4 a = make_float4(0, 0, 0, 0);
 #pragma unroll
-  for (int i = 0; i < kChunks; ++i)
-#pragma unroll
-    for (int c = 0; c < 4; ++c) a[c] = __fmaf_rn(s[i][c], k[i][c], a[c]);
-  float sum = (a[0] + a[1]) + (a[2] + a[3]);
+  for (int i = 0; i < kChunks; ++i) {
+    a.x = __fmaf_rn(s[i].x, k[i].x, a.x), a.y = __fmaf_rn(s[i].y, k[i].y, a.y);
+    a.z = __fmaf_rn(s[i].z, k[i].z, a.z), a.w = __fmaf_rn(s[i].w, k[i].w, a.w);
+  }
+  float sum = (a.x + a.y) + (a.z + a.w);
 #pragma unroll
   for (int d = 1; d < kLanes; d *= 2) sum = sum + __shfl_xor_sync(~0u, sum, d);
   return sum;
 }
 
-__global__ void __launch_bounds__(kWarps * 32) scan_kernel(const GatedDeltaArgs args) {
+// One token; returns its output.
+__device__ inline float step(float4 (&s)[kChunks], const Row& row) {
+#pragma unroll
+  for (int i = 0; i < kChunks; ++i) {
+    s[i].x = multiply_flushing(row.gates.x, s[i].x),
+    s[i].y = multiply_flushing(row.gates.x, s[i].y);
+    s[i].z = multiply_flushing(row.gates.x, s[i].z),
+    s[i].w = multiply_flushing(row.gates.x, s[i].w);
+  }
+  const float m = dot(s, row.k) * (1 / kStateFactor);
+  const float d = row.gates.y * (row.v - m) * kStateFactor;
+#pragma unroll
+  for (int i = 0; i < kChunks; ++i) {
+    s[i].x = __fmaf_rn(row.k[i].x, d, s[i].x), s[i].y = __fmaf_rn(row.k[i].y, d, s[i].y);
+    s[i].z = __fmaf_rn(row.k[i].z, d, s[i].z), s[i].w = __fmaf_rn(row.k[i].w, d, s[i].w);
+  }
+  return dot(s, row.q) * (1 / kStateFactor);
+}
+
+__global__ void __launch_bounds__(kWarps * 32, 3) scan_kernel(const GatedDeltaArgs args) {
   extern __shared__ __align__(16) uint8_t shared[];
   Stage* stages = reinterpret_cast<Stage*>(shared);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int head = blockIdx.x / (kDim / kBlockColumns);
   const int block_column = blockIdx.x % (kDim / kBlockColumns) * kBlockColumns;
-  const int within = warp * kWarpColumns + lane / kLanes * kColumns;  // column of this block
+  const int column = warp * kWarpColumns + lane / kLanes;  // of this block
   allow_next_kernel();
   const DeltaSequence sequence = args.sequences[blockIdx.y];
+  const int64_t state_at =
+      (int64_t{head} * kDim + block_column + column) * kDim + 4 * (lane % kLanes);
 
-  float s[kColumns][kChunks][4];
-  const auto state_at = [&](int column, int chunk) {
-    return (int64_t{head} * kDim + block_column + within + column) * kDim +
-           4 * (lane % kLanes + kLanes * chunk);
-  };
   wait_for_previous_kernel();
+  float4 s[kChunks];
+#pragma unroll
+  for (int i = 0; i < kChunks; ++i)
+    s[i] = *reinterpret_cast<const float4*>(sequence.state_in + state_at + 4 * kLanes * i);
   for (int ahead = 0; ahead < kStages - 1; ++ahead) {
     if (ahead * kStageRows < sequence.rows)
       fill_stage(stages[ahead], args, sequence, ahead * kStageRows, head, block_column);
     copy_async_commit();
   }
-#pragma unroll
-  for (int c = 0; c < kColumns; ++c)
-#pragma unroll
-    for (int i = 0; i < kChunks; ++i)
-      *reinterpret_cast<float4*>(s[c][i]) =
-          *reinterpret_cast<const float4*>(sequence.state_in + state_at(c, i));
 
+  const int64_t out_step = int64_t{args.value_heads} * kDim;
+  float* out = args.out + sequence.first_row * out_step + head * kDim + block_column + column;
   for (int first = 0, turn = 0; first < sequence.rows; first += kStageRows, ++turn) {
     copy_async_wait<kStages - 2>();
     __syncthreads();
@@ -125,45 +149,20 @@ __global__ void __launch_bounds__(kWarps * 32) scan_kernel(const GatedDeltaArgs 
     copy_async_commit();
     const Stage& stage = stages[turn % kStages];
     const int rows = min(kStageRows, sequence.rows - first);
+    Row row = load_row(stage, 0, lane, column);
+#pragma unroll 2
     for (int r = 0; r < rows; ++r) {
-      float k[kChunks][4], q[kChunks][4], m[kColumns], d[kColumns];
-      load_keys(stage.k[r], lane, 1 / kStateFactor, k);
-      const float decay = stage.decay[r], beta = stage.beta[r];
-#pragma unroll
-      for (int c = 0; c < kColumns; ++c) {
-#pragma unroll
-        for (int i = 0; i < kChunks; ++i)
-#pragma unroll
-          for (int j = 0; j < 4; ++j) s[c][i][j] = multiply_flushing(decay, s[c][i][j]);
-        m[c] = dot(s[c], k);
-      }
-      load_keys(stage.k[r], lane, kStateFactor, k);
-      load_keys(stage.q[r], lane, 1 / kStateFactor, q);
-      float o[kColumns];
-#pragma unroll
-      for (int c = 0; c < kColumns; ++c) {
-        d[c] = beta * (stage.v[r][within + c] - m[c]);
-#pragma unroll
-        for (int i = 0; i < kChunks; ++i)
-#pragma unroll
-          for (int j = 0; j < 4; ++j) s[c][i][j] = __fmaf_rn(k[i][j], d[c], s[c][i][j]);
-        o[c] = dot(s[c], q);
-      }
-      if (lane % kLanes == 0) {
-        float* out = args.out +
-                     (int64_t{sequence.first_row + first + r} * args.value_heads + head) * kDim +
-                     block_column + within;
-        *reinterpret_cast<float2*>(out) = make_float2(o[0], o[1]);
-      }
+      const Row following = load_row(stage, min(r + 1, rows - 1), lane, column);
+      const float o = step(s, row);
+      if (lane % kLanes == 0) *out = o;
+      out += out_step;
+      row = following;
     }
   }
   copy_async_wait<0>();
 #pragma unroll
-  for (int c = 0; c < kColumns; ++c)
-#pragma unroll
-    for (int i = 0; i < kChunks; ++i)
-      *reinterpret_cast<float4*>(sequence.state_out + state_at(c, i)) =
-          *reinterpret_cast<const float4*>(s[c][i]);
+  for (int i = 0; i < kChunks; ++i)
+    *reinterpret_cast<float4*>(sequence.state_out + state_at + 4 * kLanes * i) = s[i];
 }
 
 }  // namespace
