@@ -55,13 +55,16 @@ struct CopiedRows {
   }
 };
 
-template <int kBits, DType kType>
+template <int kBits>
 struct WeightRow {
   const uint8_t* packed;
   const std::byte* scales;
   const std::byte* biases;
+  DType type;
+  int64_t ratio;  // groups of activations that share a scale
 
-  WeightRow(const MatrixView& weight, int64_t output) {
+  WeightRow(const MatrixView& weight, int64_t output)
+      : type(weight.dtype), ratio(weight.group / kActivationGroup) {
     const auto row = static_cast<size_t>(output);
     packed = reinterpret_cast<const uint8_t*>(weight.data) + row * weight.row_bytes();
     scales = weight.scales + row * weight.scale_row_bytes();
@@ -69,8 +72,8 @@ struct WeightRow {
   }
 
   // Adds the block of groups [g, g + present) to acc[0 .. count).
-  [[gnu::always_inline]] void add_block(int64_t g, int64_t present, int64_t ratio,
-                                        const RowPointers& rows, int64_t count, F32x16* acc) const {
+  [[gnu::always_inline]] void add_block(int64_t g, int64_t present, const RowPointers& rows,
+                                        int64_t count, F32x16* acc) const {
     uint8_t padded[64 * kBits];
     const uint8_t* block = packed + g * 4 * kBits;
     if (present < kGroupsPerBlock) {
@@ -80,8 +83,8 @@ struct WeightRow {
     }
     I32x16 dots[kRows];
     dot_block<kBits>(block, rows.q, count, dots);
-    const F32x16 scale = spread_scales<kType>(scales, g, present, ratio);
-    const F32x16 bias = spread_scales<kType>(biases, g, present, ratio);
+    const F32x16 scale = spread_scales(type, scales, g, present, ratio);
+    const F32x16 bias = spread_scales(type, biases, g, present, ratio);
     for (int64_t r = 0; r < count; ++r) {
       const F32x16 t = fma(scale, to_f32(dots[r]), bias * F32x16::load(rows.sum[r]));
       acc[r] = fma(F32x16::load(rows.scale[r]), t, acc[r]);
@@ -90,27 +93,25 @@ struct WeightRow {
 };
 
 // One weight row and one row: everything stays in registers.
-template <int kBits, DType kType>
+template <int kBits>
 void multiply_row(const MatrixView& weight, const RowPointers& row, float* y) {
   const int64_t groups = weight.cols / kActivationGroup;
-  const int64_t ratio = weight.group / kActivationGroup;
   for (int64_t output = 0; output < weight.rows; ++output) {
-    const WeightRow<kBits, kType> weight_row(weight, output);
+    const WeightRow<kBits> weight_row(weight, output);
     F32x16 acc = F32x16::zero();
     for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
       const int64_t present = std::min(kGroupsPerBlock, groups - g);
-      weight_row.add_block(g, present, ratio, at_group(row, g, 1), 1, &acc);
+      weight_row.add_block(g, present, at_group(row, g, 1), 1, &acc);
     }
     y[output] = reduce_add_block(acc);
   }
 }
 
 // Outputs [output, output + outputs) of some rows.
-template <int kBits, DType kType>
+template <int kBits>
 void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
                    const RowPointers& rows, float* const* y, int64_t count) {
   const int64_t groups = weight.cols / kActivationGroup;
-  const int64_t ratio = weight.group / kActivationGroup;
   F32x16 acc[kManyOutputs][kRows];
   for (int64_t o = 0; o < outputs; ++o) {
     for (int64_t r = 0; r < count; ++r) acc[o][r] = F32x16::zero();
@@ -121,8 +122,8 @@ void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
     RowPointers block = at_group(rows, g, count);
     if (count > kFewRows) block = copied.copy(block, count);
     for (int64_t o = 0; o < outputs; ++o) {
-      const WeightRow<kBits, kType> weight_row(weight, output + o);
-      weight_row.add_block(g, present, ratio, block, count, acc[o]);
+      const WeightRow<kBits> weight_row(weight, output + o);
+      weight_row.add_block(g, present, block, count, acc[o]);
     }
   }
   for (int64_t r = 0; r < count; ++r) {
@@ -130,14 +131,14 @@ void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
   }
 }
 
-template <int kBits, DType kType>
+template <int kBits>
 void multiply_tile(const MatrixView& weight, const RowPointers& rows, float* const* y,
                    int64_t count) {
-  if (count == 1) return multiply_row<kBits, kType>(weight, rows, y[0]);
+  if (count == 1) return multiply_row<kBits>(weight, rows, y[0]);
   const int64_t step = count > kFewRows ? kManyOutputs : kFewOutputs;
   for (int64_t output = 0; output < weight.rows; output += step) {
     const int64_t outputs = std::min(step, weight.rows - output);
-    multiply_rows<kBits, kType>(weight, output, outputs, rows, y, count);
+    multiply_rows<kBits>(weight, output, outputs, rows, y, count);
   }
 }
 
@@ -156,10 +157,8 @@ void linear_int8_tile(const LinearTile& tile) {
       rows.sum[r] = tile.x_quantized.sum + source * groups;
       y[r] = tile.y + tile.target(first + r) * tile.y_stride;
     }
-    with_float_type(tile.weight.dtype, [&](auto type) {
-      with_bits(tile.weight.bits,
-                [&](auto bits) { multiply_tile<bits(), type()>(tile.weight, rows, y, count); });
-    });
+    with_bits(tile.weight.bits,
+              [&](auto bits) { multiply_tile<bits()>(tile.weight, rows, y, count); });
   }
 }
 

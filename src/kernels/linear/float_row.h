@@ -38,7 +38,7 @@ void multiply_dense_row(const MatrixView& weight, int64_t output, const float* x
   for (int o = 0; o < kOutputs; ++o) y[output + o] = reduce_add(acc[o]);
 }
 
-template <int kBits, DType kType, int kOutputs>
+template <int kBits, int kOutputs>
 void multiply_affine_row(const MatrixView& weight, int64_t output, const float* x, float* y) {
   const uint8_t* packed[kOutputs];
   size_t scale_row[kOutputs];
@@ -51,12 +51,12 @@ void multiply_affine_row(const MatrixView& weight, int64_t output, const float* 
     acc[o] = F32x16::zero();
   }
   for (int64_t k = 0; k < weight.cols;) {
-    const size_t at = static_cast<size_t>(k / weight.group) * size_of(kType);
+    const size_t at = static_cast<size_t>(k / weight.group) * size_of(weight.dtype);
     AffineDecoder<kBits> decoder[kOutputs];
 #pragma GCC unroll 4
     for (int o = 0; o < kOutputs; ++o) {
-      decoder[o] = {load_float<kType>(weight.scales + scale_row[o] + at),
-                    load_float<kType>(weight.biases + scale_row[o] + at)};
+      decoder[o] = {load_float(weight.dtype, weight.scales + scale_row[o] + at),
+                    load_float(weight.dtype, weight.biases + scale_row[o] + at)};
     }
     for (const int64_t end = k + weight.group; k < end; k += 32) {
       const F32x16 x0 = F32x16::load(x + k);
@@ -82,17 +82,17 @@ void for_each_four(int64_t outputs, const Multiply& multiply) {
 }
 
 inline void multiply_row(const MatrixView& weight, const float* x, float* y) {
-  with_float_type(weight.dtype, [&](auto type) {
-    if (weight.encoding == Encoding::kDense) {
+  if (weight.encoding == Encoding::kDense) {
+    with_float_type(weight.dtype, [&](auto type) {
       for_each_four(weight.rows, [&](auto outputs, int64_t output) {
         multiply_dense_row<type(), outputs()>(weight, output, x, y);
       });
-      return;
-    }
-    with_bits(weight.bits, [&](auto bits) {
-      for_each_four(weight.rows, [&](auto outputs, int64_t output) {
-        multiply_affine_row<bits(), type(), outputs()>(weight, output, x, y);
-      });
+    });
+    return;
+  }
+  with_bits(weight.bits, [&](auto bits) {
+    for_each_four(weight.rows, [&](auto outputs, int64_t output) {
+      multiply_affine_row<bits(), outputs()>(weight, output, x, y);
     });
   });
 }

@@ -2,7 +2,7 @@
 // and the block's scales, one group per lane, lanes in the order of quantized_rows.h.
 //   dot_block<kBits>(packed, x, rows, out)          out[r] = dots with the block at x[r]; reads
 //                                                   64 * kBits bytes of `packed`
-//   spread_scales<kType>(row, first, count, ratio)  scales of groups [first, first + count) of a
+//   spread_scales(type, row, first, count, ratio)   scales of groups [first, first + count) of a
 //                                                   row; `ratio` groups share one; other lanes 0
 //   reduce_add_block(a)                             the tree 16-8-4-2-1
 #pragma once
@@ -27,7 +27,7 @@ F32x16 spread_any_scales(const std::byte* row, int64_t first, int64_t count, int
   float lanes[kLanes] = {};
   for (int64_t g = 0; g < count; ++g) {
     const auto at = static_cast<size_t>((first + g) / ratio);
-    lanes[g] = load_float<kType>(row + at * size_of(kType));
+    lanes[g] = load_float(kType, row + at * size_of(kType));
   }
   return transpose_groups(F32x16::load(lanes));
 }
@@ -44,3 +44,16 @@ F32x16 spread_any_scales(const std::byte* row, int64_t first, int64_t count, int
 #else
 #include "kernels/linear/int8_block_portable.h"
 #endif
+
+namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
+inline F32x16 spread_scales(DType type, const std::byte* row, int64_t first, int64_t count,
+                            int64_t ratio) {
+  if (type == DType::kBF16) return spread_scales_of<DType::kBF16>(row, first, count, ratio);
+  if (type == DType::kF16) return spread_scales_of<DType::kF16>(row, first, count, ratio);
+  return spread_scales_of<DType::kF32>(row, first, count, ratio);
+}
+
+}  // namespace
+}  // namespace lockstep::LOCKSTEP_ISA

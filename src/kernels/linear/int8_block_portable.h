@@ -24,7 +24,7 @@ inline void dot_block(const uint8_t* packed, const int8_t* const* x, int64_t row
 }
 
 template <DType kType>
-F32x16 spread_scales(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
+F32x16 spread_scales_of(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
   return spread_any_scales<kType>(row, first, count, ratio);
 }
 

@@ -26,7 +26,7 @@ inline __m256 pick(__m256 values, int a, int b, int c, int d, int e, int f, int 
 }
 
 template <DType kType>
-inline F32x16 spread_scales(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
+inline F32x16 spread_scales_of(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
   if (count == kGroupsPerBlock) {
     if (ratio == 2) {
       const __m256 s = load_scales<kType, 8>(row + static_cast<size_t>(first / 2) * size_of(kType));

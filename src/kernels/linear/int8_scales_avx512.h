@@ -22,7 +22,7 @@ struct ScaleLanes {
 constexpr ScaleLanes kScaleLanes;
 
 template <DType kType>
-inline F32x16 spread_scales(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
+inline F32x16 spread_scales_of(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
   if (kGroupsPerBlock % ratio != 0) return spread_any_scales<kType>(row, first, count, ratio);
   const int shift = __builtin_ctzll(static_cast<uint64_t>(ratio));
   const std::byte* scales = row + static_cast<size_t>(first >> shift) * size_of(kType);

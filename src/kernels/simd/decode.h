@@ -24,10 +24,9 @@ inline F32x16 load_floats_partial(const std::byte* address, int64_t n) {
   return load_floats<kType>(reinterpret_cast<const std::byte*>(lanes));
 }
 
-template <DType kType>
-inline float load_float(const std::byte* address) {
-  if constexpr (kType == DType::kBF16) return bf16_to_float(load_unaligned<uint16_t>(address));
-  if constexpr (kType == DType::kF16) return f16_to_float(load_unaligned<uint16_t>(address));
+inline float load_float(DType type, const std::byte* address) {
+  if (type == DType::kBF16) return bf16_to_float(load_unaligned<uint16_t>(address));
+  if (type == DType::kF16) return f16_to_float(load_unaligned<uint16_t>(address));
   return load_unaligned<float>(address);
 }
 
@@ -126,18 +125,16 @@ inline void decode_affine(const MatrixView& matrix, int64_t row, int64_t begin, 
   const size_t scale_offset = static_cast<size_t>(row) * matrix.scale_row_bytes();
   const std::byte* scales = matrix.scales + scale_offset;
   const std::byte* biases = matrix.biases + scale_offset;
-  with_float_type(matrix.dtype, [&](auto type) {
-    with_bits(matrix.bits, [&](auto bits) {
-      for (int64_t k = 0; k < count; k += 32) {
-        const size_t at = static_cast<size_t>((begin + k) / matrix.group) * size_of(type());
-        const AffineDecoder<bits()> decoder(load_float<type()>(scales + at),
-                                            load_float<type()>(biases + at));
-        F32x16 low, high;
-        decoder.decode_32(packed + k / 8 * bits(), low, high);
-        low.store(out + k);
-        high.store(out + k + 16);
-      }
-    });
+  with_bits(matrix.bits, [&](auto bits) {
+    for (int64_t k = 0; k < count; k += 32) {
+      const size_t at = static_cast<size_t>((begin + k) / matrix.group) * size_of(matrix.dtype);
+      const AffineDecoder<bits()> decoder(load_float(matrix.dtype, scales + at),
+                                          load_float(matrix.dtype, biases + at));
+      F32x16 low, high;
+      decoder.decode_32(packed + k / 8 * bits(), low, high);
+      low.store(out + k);
+      high.store(out + k + 16);
+    }
   });
 }
 
