@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "base/float16.h"
 #include "kernels/attention/reference.h"
 #include "kernels/contract/compare.h"
 #include "kernels/contract/contexts.h"
@@ -121,6 +123,24 @@ TEST(Attention, IsWithinItsBoundOfFloat64) {
       EXPECT_EQ(compare_within(describe(shape, kRows, seed), got, want, bound), "");
     }
   }
+}
+
+// Flat weights over 300 values near 1: an output summed in bf16 misses the bound a hundredfold.
+TEST(Attention, SumsAreKeptInFloat32) {
+  const Shape shape{.heads = 1, .kv_heads = 1, .head_dim = 16, .type = KvType::kF32};
+  constexpr int64_t kRows = 300;
+  Tokens tokens(shape, kRows, 10, 0.0);
+  tokens.v = Random(11).uniforms(kRows * 16, 0.5, 1.5);
+  const std::vector<float> got = attend(default_context(), shape, {{&tokens, 0, kRows}});
+  const double bound = attention_relative_error(16, kRows, 0.0, 0.0);
+  double exact = 0.0;
+  float twin = 0.0f;
+  for (size_t j = 0; j < kRows; ++j) {
+    exact += tokens.v[16 * j] / static_cast<double>(kRows);
+    twin = bf16_to_float(float_to_bf16(twin + tokens.v[16 * j]));
+  }
+  EXPECT_LE(std::fabs(got[16 * (kRows - 1)] - exact), bound * exact);
+  EXPECT_GE(std::fabs(twin / kRows - exact), 100.0 * bound * exact);
 }
 
 TEST(Attention, EveryContextGivesTheSameBits) {

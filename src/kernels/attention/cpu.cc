@@ -8,14 +8,13 @@ namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
 // Register tile: queries by keys, and queries by vectors of the head. Results do not depend on it.
-#if defined(LOCKSTEP_ISA_AVX512) || defined(LOCKSTEP_ISA_NEON)
 constexpr int kQueries = 4;
+#if defined(LOCKSTEP_ISA_AVX512) || defined(LOCKSTEP_ISA_NEON)
 constexpr int kKeys = 4;
 constexpr int kVectors = 4;
 #else
-constexpr int kQueries = 2;
-constexpr int kKeys = 2;
-constexpr int kVectors = 2;
+constexpr int kKeys = 1;
+constexpr int kVectors = 1;
 #endif
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -59,38 +58,54 @@ int64_t head_offset(const AttentionArgs& args, const AttentionTile& tile, int64_
   return (row * args.heads + head) * args.shape.head_dim;
 }
 
-// scores[i][j] = dot(q_i, k_j) * scale for kCount queries and the first `keys` keys.
+template <int kCount>
+void reduce_all(const F32x16 (&sums)[kCount], float (&out)[kCount]) {
+  constexpr int kFours = kCount / 4 * 4;
+#pragma GCC unroll 4
+  for (int i = 0; i < kFours; i += 4) {
+    reduce_add_4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3], out + i);
+  }
+#pragma GCC unroll 4
+  for (int i = kFours; i < kCount; ++i) out[i] = reduce_add(sums[i]);
+}
+
+// scores[i][j] = dot(q_i, k_j) for kCount queries and the first `keys` keys.
 template <KvType kType, int kCount>
-void score(const GroupView& view, const float* const* q, int64_t head_dim, float scale,
-           int64_t keys, float (*scores)[kAttentionGroup]) {
+void score(const GroupView& view, const float* const* q, int64_t head_dim, int64_t keys,
+           float (*scores)[kAttentionGroup]) {
   for (int64_t j = 0; j < keys; j += kKeys) {
     const std::byte* rows[kKeys];
     for (int t = 0; t < kKeys; ++t) rows[t] = view.key(j + t < keys ? j + t : keys - 1);
-    F32x16 sums[kCount][kKeys];
-    for (auto& row : sums) {
-      for (F32x16& sum : row) sum = F32x16::zero();
-    }
+    F32x16 sums[kCount * kKeys] = {};
     for (int64_t d = 0; d < head_dim; d += kLanes) {
       F32x16 k[kKeys];
+#pragma GCC unroll 4
       for (int t = 0; t < kKeys; ++t) k[t] = load_kv<kType>(rows[t], d);
+#pragma GCC unroll 4
       for (int i = 0; i < kCount; ++i) {
         const F32x16 x = F32x16::load(q[i] + d);
-        for (int t = 0; t < kKeys; ++t) sums[i][t] = fma(x, k[t], sums[i][t]);
+#pragma GCC unroll 4
+        for (int t = 0; t < kKeys; ++t) sums[i * kKeys + t] = fma(x, k[t], sums[i * kKeys + t]);
       }
     }
+    float dots[kCount * kKeys];
+    reduce_all(sums, dots);
     for (int i = 0; i < kCount; ++i) {
-      for (int t = 0; t < kKeys && j + t < keys; ++t) {
-        scores[i][j + t] = reduce_add(sums[i][t]) * scale;
-      }
+      for (int t = 0; t < kKeys; ++t) scores[i][j + t] = dots[i * kKeys + t];
     }
   }
 }
 
-// Turns the first `keys` scores into exp(s - m), followed by zeros up to a multiple of 16.
-void exponentiate(float* scores, int64_t keys, float* maximum, float* sum) {
+// Turns the first `keys` dot products into exp(s - m), s = dot * scale, followed by zeros up to a
+// multiple of 16.
+void exponentiate(float* scores, int64_t keys, float scale, float* maximum, float* sum) {
   for (int64_t j = keys; j % kLanes != 0; ++j) scores[j] = kMinusInfinity;
   F32x16 largest = F32x16::splat(kMinusInfinity);
-  for (int64_t j = 0; j < keys; j += kLanes) largest = max(largest, F32x16::load(scores + j));
+  for (int64_t j = 0; j < keys; j += kLanes) {
+    const F32x16 s = F32x16::load(scores + j) * F32x16::splat(scale);
+    s.store(scores + j);
+    largest = max(largest, s);
+  }
   *maximum = reduce_max(largest);
   const F32x16 m = F32x16::splat(*maximum);
   F32x16 total = F32x16::zero();
@@ -111,7 +126,9 @@ template <KvType kType, int kCount, int kWidth>
 void weigh(const GroupView& view, const float (*p)[kAttentionGroup], int64_t begin, int64_t end,
            int64_t d, float* const* out) {
   F32x16 sums[kCount][kWidth];
+#pragma GCC unroll 4
   for (int i = 0; i < kCount; ++i) {
+#pragma GCC unroll 4
     for (int c = 0; c < kWidth; ++c) {
       sums[i][c] = begin == 0 ? F32x16::zero() : F32x16::load(out[i] + d + c * kLanes);
     }
@@ -120,14 +137,19 @@ void weigh(const GroupView& view, const float (*p)[kAttentionGroup], int64_t beg
     const int64_t block_end = std::min(end, (j / kKvBlock + 1) * kKvBlock);
     for (const std::byte* row = view.value(j); j < block_end; ++j, row += view.row_bytes) {
       F32x16 v[kWidth];
+#pragma GCC unroll 4
       for (int c = 0; c < kWidth; ++c) v[c] = load_kv<kType>(row, d + c * kLanes);
+#pragma GCC unroll 4
       for (int i = 0; i < kCount; ++i) {
         const F32x16 weight = F32x16::splat(p[i][j]);
+#pragma GCC unroll 4
         for (int c = 0; c < kWidth; ++c) sums[i][c] = fma(weight, v[c], sums[i][c]);
       }
     }
   }
+#pragma GCC unroll 4
   for (int i = 0; i < kCount; ++i) {
+#pragma GCC unroll 4
     for (int c = 0; c < kWidth; ++c) sums[i][c].store(out[i] + d + c * kLanes);
   }
 }
@@ -155,9 +177,10 @@ void attend(const AttentionArgs& args, const AttentionTile& tile, int64_t group,
     out[i] = partial.output + (first + i) * args.shape.head_dim;
     keys[i] = visible_keys(args, tile, first + i, group);
   }
-  score<kType, kCount>(view, q, args.shape.head_dim, args.scale, keys[kCount - 1], scores);
+  score<kType, kCount>(view, q, args.shape.head_dim, keys[kCount - 1], scores);
   for (int i = 0; i < kCount; ++i) {
-    exponentiate(scores[i], keys[i], partial.maximum + first + i, partial.sum + first + i);
+    exponentiate(scores[i], keys[i], args.scale, partial.maximum + first + i,
+                 partial.sum + first + i);
   }
   weigh_head<kType, kCount>(view, scores, 0, keys[0], args.shape.head_dim, out);
   for (int i = 1; i < kCount; ++i) {
@@ -175,6 +198,9 @@ void attend_group(const AttentionArgs& args, const AttentionTile& tile, int64_t 
   while (query < tile.queries && visible_keys(args, tile, query, group) <= 0) ++query;
   for (; query + kQueries <= tile.queries; query += kQueries) {
     attend<kType, kQueries>(args, tile, group, query, view, partial);
+  }
+  for (; query + 2 <= tile.queries; query += 2) {
+    attend<kType, 2>(args, tile, group, query, view, partial);
   }
   for (; query < tile.queries; ++query) attend<kType, 1>(args, tile, group, query, view, partial);
 }

@@ -93,6 +93,10 @@ inline Mask16 is_nan(F32x16 a) {
 inline F32x16 select(Mask16 mask, F32x16 a, F32x16 b) {
   return {_mm256_blendv_ps(b.lo, a.lo, mask.lo), _mm256_blendv_ps(b.hi, a.hi, mask.hi)};
 }
+// +0 in the masked lanes, v elsewhere.
+inline F32x16 zero_where(Mask16 mask, F32x16 v) {
+  return {_mm256_andnot_ps(mask.lo, v.lo), _mm256_andnot_ps(mask.hi, v.hi)};
+}
 inline I32x16 as_i32(F32x16 a) { return {_mm256_castps_si256(a.lo), _mm256_castps_si256(a.hi)}; }
 inline F32x16 as_f32(I32x16 a) { return {_mm256_castsi256_ps(a.lo), _mm256_castsi256_ps(a.hi)}; }
 inline I32x16 select(Mask16 mask, I32x16 a, I32x16 b) {
@@ -135,6 +139,21 @@ inline float reduce_add(F32x16 a) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+// out[i] = reduce_add of the i-th argument.
+inline void reduce_add_4(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {
+  const auto quarters = [](F32x16 x, F32x16 y) {  // 4 lanes of x, then 4 of y
+    const __m256 x8 = _mm256_add_ps(x.lo, x.hi), y8 = _mm256_add_ps(y.lo, y.hi);
+    return _mm256_add_ps(_mm256_permute2f128_ps(x8, y8, 0x20),
+                         _mm256_permute2f128_ps(x8, y8, 0x31));
+  };
+  const __m256 ab = quarters(a, b), cd = quarters(c, d);
+  // a0 a1 c0 c1 | b0 b1 d0 d1, then one sum in every even lane.
+  const __m256 two =
+      _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+  const __m256 one = _mm256_add_ps(two, _mm256_movehdup_ps(two));
+  const __m128 ac = _mm256_castps256_ps128(one), bd = _mm256_extractf128_ps(one, 1);
+  _mm_storeu_ps(out, _mm_blend_ps(ac, _mm_moveldup_ps(bd), 0xa));
 }
 inline float reduce_max(F32x16 a) {
   const __m256 eight = _mm256_max_ps(a.lo, a.hi);

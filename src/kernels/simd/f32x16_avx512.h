@@ -60,6 +60,10 @@ inline F32x16 select(Mask16 mask, F32x16 a, F32x16 b) {
 inline I32x16 select(Mask16 mask, I32x16 a, I32x16 b) {
   return {_mm512_mask_blend_epi32(mask.v, b.v, a.v)};
 }
+// +0 in the masked lanes, v elsewhere.
+inline F32x16 zero_where(Mask16 mask, F32x16 v) {
+  return {_mm512_maskz_mov_ps(_knot_mask16(mask.v), v.v)};
+}
 inline I32x16 as_i32(F32x16 a) { return {_mm512_castps_si512(a.v)}; }
 inline F32x16 as_f32(I32x16 a) { return {_mm512_castsi512_ps(a.v)}; }
 inline F32x16 to_f32(I32x16 a) { return {_mm512_cvtepi32_ps(a.v)}; }
@@ -90,6 +94,19 @@ inline float reduce_add(F32x16 a) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+// out[i] = reduce_add of the i-th argument.
+inline void reduce_add_4(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {
+  const auto halves = [](__m512 x, __m512 y) {  // 8 lanes of x, then 8 of y
+    return _mm512_add_ps(_mm512_shuffle_f32x4(x, y, 0x44), _mm512_shuffle_f32x4(x, y, 0xee));
+  };
+  const __m512 ab = halves(a.v, b.v), cd = halves(c.v, d.v);
+  const __m512 four =
+      _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+  const __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4e));
+  const __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
+  const __m512i first = _mm512_castsi128_si512(_mm_setr_epi32(0, 4, 8, 12));
+  _mm_storeu_ps(out, _mm512_castps512_ps128(_mm512_permutexvar_ps(first, one)));
 }
 inline float reduce_max(F32x16 a) {
   const __m256 eight = _mm256_max_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));

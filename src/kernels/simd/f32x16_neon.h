@@ -117,6 +117,12 @@ inline F32x16 select(Mask16 mask, F32x16 a, F32x16 b) {
 inline I32x16 select(Mask16 mask, I32x16 a, I32x16 b) {
   return map_quads<I32x16>([&](int i) { return vbslq_s32(mask.v[i], a.v[i], b.v[i]); });
 }
+// +0 in the masked lanes, v elsewhere.
+inline F32x16 zero_where(Mask16 mask, F32x16 v) {
+  return map_quads<F32x16>([&](int i) {
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v.v[i]), mask.v[i]));
+  });
+}
 inline I32x16 as_i32(F32x16 a) {
   return map_quads<I32x16>([&](int i) { return vreinterpretq_s32_f32(a.v[i]); });
 }
@@ -165,6 +171,15 @@ inline float reduce_add(F32x16 a) {
   const float32x4_t four = vaddq_f32(vaddq_f32(a.v[0], a.v[2]), vaddq_f32(a.v[1], a.v[3]));
   const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
   return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+}
+// out[i] = reduce_add of the i-th argument.
+inline void reduce_add_4(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {
+  const auto pair = [](F32x16 x) {
+    const float32x4_t four = vaddq_f32(vaddq_f32(x.v[0], x.v[2]), vaddq_f32(x.v[1], x.v[3]));
+    return vadd_f32(vget_low_f32(four), vget_high_f32(four));
+  };
+  const float32x4_t ab = vcombine_f32(pair(a), pair(b)), cd = vcombine_f32(pair(c), pair(d));
+  vst1q_f32(out, vaddq_f32(vuzp1q_f32(ab, cd), vuzp2q_f32(ab, cd)));
 }
 inline float reduce_max(F32x16 a) {
   const auto larger = [](float32x4_t x, float32x4_t y) { return vbslq_f32(vcgtq_f32(x, y), x, y); };

@@ -112,6 +112,10 @@ inline F32x16 select(Mask16 mask, F32x16 a, F32x16 b) {
 inline I32x16 select(Mask16 mask, I32x16 a, I32x16 b) {
   return map_lanes<I32x16>([&](int i) { return mask.v[i] ? a.v[i] : b.v[i]; });
 }
+// +0 in the masked lanes, v elsewhere.
+inline F32x16 zero_where(const Mask16& mask, const F32x16& v) {
+  return map_lanes<F32x16>([&](int i) { return mask.v[i] ? 0.0f : v.v[i]; });
+}
 inline I32x16 as_i32(F32x16 a) {
   return map_lanes<I32x16>([&](int i) { return std::bit_cast<int32_t>(a.v[i]); });
 }
@@ -168,6 +172,13 @@ float reduce_lanes(F32x16 a, const Combine& combine) {
 }
 inline float reduce_add(F32x16 a) {
   return reduce_lanes(a, [](float x, float y) { return x + y; });
+}
+inline void reduce_add_4(const F32x16& a, const F32x16& b, const F32x16& c, const F32x16& d,
+                         float* out) {
+  out[0] = reduce_add(a);
+  out[1] = reduce_add(b);
+  out[2] = reduce_add(c);
+  out[3] = reduce_add(d);
 }
 inline float reduce_max(F32x16 a) {
   return reduce_lanes(a, [](float x, float y) { return x > y ? x : y; });
