@@ -21,7 +21,7 @@ import shlex
 import subprocess
 import sys
 
-COMPUTING_MODULES = ("kernels", "model", "sampling")
+COMPUTING_MODULES = ("src/kernels/", "src/model/", "src/sampling/")
 FAST_MATH = re.compile(
     r"-Ofast|-f(fast-math|unsafe-math-optimizations|finite-math-only|associative-math|reciprocal-math|"
     r"no-signed-zeros|no-rounding-math|cx-limited-range|no-trapping-math)"
@@ -80,7 +80,7 @@ def main():
         print(f"check_objects: {error}; configure the build first", file=sys.stderr)
         return 3
     release = "CMAKE_BUILD_TYPE:STRING=Release" in cache
-    sources = pathlib.Path(__file__).resolve().parent.parent / "src"
+    repository = pathlib.Path(__file__).resolve().parent.parent
 
     faults = []
     checked = {"flags": 0, "libm": 0, "weak": 0}
@@ -91,10 +91,10 @@ def main():
         isa = next((m.group(1) for a in arguments if (m := ISA.fullmatch(a))), None)
         output = arguments[arguments.index("-o") + 1]
         path = pathlib.Path(command["directory"]) / output
-        source = pathlib.Path(command["file"]).relative_to(sources)
+        source = pathlib.Path(command["file"]).relative_to(repository)
         found = {"flags": flag_faults(arguments, isa)}
         is_test = "_test.dir/" in output
-        if path.exists() and not is_test and source.parts[0] in COMPUTING_MODULES:
+        if path.exists() and not is_test and source.as_posix().startswith(COMPUTING_MODULES):
             found["libm"] = libm_faults(path, isa)
         if path.exists() and isa is not None and release:
             found["weak"] = weak_faults(path)
