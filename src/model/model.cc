@@ -58,15 +58,19 @@ const char* origin_name(MtpOrigin origin) {
 // Kernel geometry that the ops are written for. The family never leaves it; a checkpoint that does
 // is refused by name, not run wrongly.
 Status check_geometry(const ModelConfig& config) {
-  if (config.delta.conv_kernel != 4) {
+  const auto refuse = [](const char* field, int64_t found, const char* supported) {
     return Error{ErrorCode::kUnsupported,
-                 fmt::format("linear_conv_kernel_dim is {}; only 4 taps are supported",
-                             config.delta.conv_kernel)};
+                 fmt::format("{} is {}; the kernels take {}", field, found, supported)};
+  };
+  const int64_t head_dim = config.attention.head_dim;
+  if (head_dim % 16 != 0 || head_dim > 256) {
+    return refuse("head_dim", head_dim, "multiples of 16 up to 256");
+  }
+  if (config.delta.conv_kernel != 4) {
+    return refuse("linear_conv_kernel_dim", config.delta.conv_kernel, "4 taps");
   }
   if (config.delta.value_dim % 16 != 0) {
-    return Error{ErrorCode::kUnsupported,
-                 fmt::format("linear_value_head_dim is {}; only multiples of 16 are supported",
-                             config.delta.value_dim)};
+    return refuse("linear_value_head_dim", config.delta.value_dim, "multiples of 16");
   }
   return {};
 }
