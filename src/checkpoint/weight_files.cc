@@ -34,8 +34,8 @@ Status append_file(const fs::path& path, WeightFiles& out) {
   return {};
 }
 
-// Each tensor must be where the index says, and each one in the index must have been found. A tensor
-// that a stale index lacks is still one of the model's.
+// Each tensor must be where the index says, and each one in the index must have been found. A
+// tensor that a stale index lacks is still one of the model's.
 Status check_index(const SafetensorsIndex& index, const fs::path& index_path,
                    const WeightFiles& found) {
   std::map<std::string, const TensorRecord*> by_name;
