@@ -16,11 +16,11 @@ class WindowTrace {
   WindowTrace(const ModelConfig& config, int64_t max_rows);
 
   int64_t max_rows() const { return max_rows_; }
-  float* conv_in(int64_t layer) {
-    return at(conv_in_, layer);
-  }                                                          // [rows, C], before the convolution
-  float* decay(int64_t layer) { return at(decay_, layer); }  // [rows, Hv]
-  float* beta(int64_t layer) { return at(beta_, layer); }    // [rows, Hv]
+  // [rows, C], before the convolution.
+  float* conv_in(int64_t layer) { return at(conv_in_, layer); }
+  // [rows, Hv]
+  float* decay(int64_t layer) { return at(decay_, layer); }
+  float* beta(int64_t layer) { return at(beta_, layer); }
 
  private:
   float* at(Buffer<float>& all, int64_t layer) {

@@ -26,7 +26,8 @@ void kv_store_rows(const KvStoreArgs& args, const KvSequence& sequence, int64_t 
     std::byte* block = sequence.blocks[position / kKvBlock];
     for (int64_t head = 0; head < shape.kv_heads; ++head) {
       const int64_t from = ((sequence.first_row + row) * shape.kv_heads + head) * shape.head_dim;
-      std::byte* to = block + static_cast<size_t>(head * kKvBlock + position % kKvBlock) * head_bytes;
+      std::byte* to =
+          block + static_cast<size_t>(head * kKvBlock + position % kKvBlock) * head_bytes;
       store_head(shape.type, args.k + from, to, shape.head_dim);
       store_head(shape.type, args.v + from, to + shape.half_block_bytes(), shape.head_dim);
     }

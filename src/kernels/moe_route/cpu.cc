@@ -42,7 +42,8 @@ void moe_route_rows(const MoeRouteArgs& args, int64_t begin, int64_t end) {
     float* weights = args.weights + row * args.chosen;
     choose(logits, args.experts, args.chosen, args.ids + row * args.chosen, weights);
     const bool spoiled = has_nan(logits, args.experts);
-    const F32x16 best = F32x16::splat(spoiled ? std::numeric_limits<float>::quiet_NaN() : weights[0]);
+    const F32x16 best =
+        F32x16::splat(spoiled ? std::numeric_limits<float>::quiet_NaN() : weights[0]);
     for (int64_t j = 0; j < args.chosen; j += kLanes) {
       const int64_t n = args.chosen - j;
       store_up_to(exp(load_up_to(weights + j, n) - best), weights + j, n);
