@@ -14,7 +14,7 @@ sources=(src/text/jinja/*.cc src/text/utf8.cc src/base/json.cc src/base/check.cc
 objects=()
 for source in "${sources[@]}"; do
   case $source in *_test.cc) continue ;; esac
-  object="$work/$(basename "$source" .cc).o"
+  object="$work/${source//\//_}.o"
   objects+=("$object")
   if [[ ! $object -nt $source ]]; then "$clang" "${flags[@]}" -c "$source" -o "$object"; fi
 done

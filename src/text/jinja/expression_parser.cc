@@ -88,22 +88,20 @@ ExpressionPtr Parser::parse_conditional() {
 }
 
 ExpressionPtr Parser::parse_or() {
-  auto left = parse_and();
-  while (at_name("or")) {
-    auto either = node(ExpressionKind::kOr, take().line);
-    either->children.push_back(std::move(left));
-    either->children.push_back(parse_and());
-    left = finish(std::move(either));
-  }
-  return left;
+  return parse_chain("or", ExpressionKind::kOr, &Parser::parse_and);
 }
 
 ExpressionPtr Parser::parse_and() {
-  auto left = parse_not();
-  while (at_name("and")) {
-    auto both = node(ExpressionKind::kAnd, take().line);
+  return parse_chain("and", ExpressionKind::kAnd, &Parser::parse_not);
+}
+
+ExpressionPtr Parser::parse_chain(std::string_view name, ExpressionKind kind,
+                                  ExpressionPtr (Parser::*parse_operand)()) {
+  auto left = (this->*parse_operand)();
+  while (at_name(name)) {
+    auto both = node(kind, take().line);
     both->children.push_back(std::move(left));
-    both->children.push_back(parse_not());
+    both->children.push_back((this->*parse_operand)());
     left = finish(std::move(both));
   }
   return left;

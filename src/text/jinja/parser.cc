@@ -152,6 +152,12 @@ Block Parser::parse_body(const EndTags& ends, std::string_view opened_by, int op
   return parse_until(ends, opened_by, opened_at);
 }
 
+Block Parser::parse_last_body(std::string_view end, std::string_view opened_by, int opened_at) {
+  Block block = parse_body({end}, opened_by, opened_at);
+  take();
+  return block;
+}
+
 void Parser::append_output(Block& block) {
   if (at_kind(TokenKind::kData)) {
     auto statement = begin(StatementKind::kText);
@@ -213,8 +219,7 @@ std::unique_ptr<Statement> Parser::parse_for() {
   statement->recursive = skip_name("recursive");
   statement->body = parse_body({"else", "endfor"}, "for", statement->line);
   if (take().text == "else") {
-    statement->otherwise = parse_body({"endfor"}, "for", statement->line);
-    take();
+    statement->otherwise = parse_last_body("endfor", "for", statement->line);
   }
   return statement;
 }
@@ -230,8 +235,7 @@ std::unique_ptr<Statement> Parser::parse_if() {
     const std::string tag = take().text;
     if (tag == "endif") return statement;
     if (tag == "elif") continue;
-    statement->otherwise = parse_body({"endif"}, "if", statement->line);
-    take();
+    statement->otherwise = parse_last_body("endif", "if", statement->line);
     return statement;
   }
 }
@@ -246,8 +250,7 @@ std::unique_ptr<Statement> Parser::parse_set() {
   }
   statement->kind = StatementKind::kSetBlock;
   statement->value = parse_filter_chain(nullptr, false);
-  statement->body = parse_body({"endset"}, "set", statement->line);
-  take();
+  statement->body = parse_last_body("endset", "set", statement->line);
   return statement;
 }
 
@@ -258,8 +261,7 @@ std::unique_ptr<Statement> Parser::parse_macro() {
   statement->macro->name = take_name();
   statement->target = name_target(statement->macro->name, statement->line);
   parse_parameters(*statement->macro);
-  statement->macro->body = parse_body({"endmacro"}, "macro", statement->line);
-  take();
+  statement->macro->body = parse_last_body("endmacro", "macro", statement->line);
   return statement;
 }
 
@@ -291,8 +293,7 @@ std::unique_ptr<Statement> Parser::parse_call_block() {
   if (statement->value->kind != ExpressionKind::kCall) {
     fail_at(statement->line, "a call block needs the call of a macro");
   }
-  statement->macro->body = parse_body({"endcall"}, "call", statement->line);
-  take();
+  statement->macro->body = parse_last_body("endcall", "call", statement->line);
   return statement;
 }
 
@@ -300,8 +301,7 @@ std::unique_ptr<Statement> Parser::parse_filter_block() {
   auto statement = begin(StatementKind::kFilterBlock);
   take();
   statement->value = parse_filter_chain(nullptr, true);
-  statement->body = parse_body({"endfilter"}, "filter", statement->line);
-  take();
+  statement->body = parse_last_body("endfilter", "filter", statement->line);
   return statement;
 }
 
@@ -314,16 +314,14 @@ std::unique_ptr<Statement> Parser::parse_with() {
     expect_operator("=");
     statement->bindings.emplace_back(std::move(target), parse_expression());
   }
-  statement->body = parse_body({"endwith"}, "with", statement->line);
-  take();
+  statement->body = parse_last_body("endwith", "with", statement->line);
   return statement;
 }
 
 std::unique_ptr<Statement> Parser::parse_generation() {
   auto statement = begin(StatementKind::kGeneration);
   take();
-  statement->body = parse_body({"endgeneration"}, "generation", statement->line);
-  take();
+  statement->body = parse_last_body("endgeneration", "generation", statement->line);
   return statement;
 }
 

@@ -42,6 +42,8 @@ class Parser {
   using EndTags = std::vector<std::string_view>;
   Block parse_until(const EndTags& ends, std::string_view opened_by, int opened_at);
   Block parse_body(const EndTags& ends, std::string_view opened_by, int opened_at);
+  // A body that only one tag can end, which is read, too.
+  Block parse_last_body(std::string_view end, std::string_view opened_by, int opened_at);
   void append_output(Block& block);
   std::unique_ptr<Statement> parse_statement();
   std::unique_ptr<Statement> parse_for();
@@ -68,6 +70,8 @@ class Parser {
   ExpressionPtr parse_conditional();
   ExpressionPtr parse_or();
   ExpressionPtr parse_and();
+  ExpressionPtr parse_chain(std::string_view name, ExpressionKind kind,
+                            ExpressionPtr (Parser::*parse_operand)());
   ExpressionPtr parse_not();
   ExpressionPtr parse_comparison();
   ExpressionPtr parse_sum();
