@@ -236,6 +236,9 @@ no[1:]
 missing[1:]
 n[0] is defined
 l[1, 2] is defined
+l[, 1]
+l[1,]
+l[1:, 2]
 range(3)
 range(1, 3)
 range(0, 10, 3)

@@ -332,6 +332,7 @@ ExpressionPtr Parser::parse_item(ExpressionPtr object) {
     bounds.push_back(absent ? nullptr : parse_expression());
   };
   if (at_operator("]")) return parse_tuple_index(std::move(object), {}, line);
+  if (at_operator(",")) fail_expected("an index");
   parse_bound();
   while (bounds.size() < 3 && skip_operator(":")) {
     is_slice = true;
