@@ -17,7 +17,8 @@ struct Part {
 constexpr Part kParts[] = {
     {"ceilings", study_ceilings},   {"instructions", study_instructions},
     {"products", study_products},   {"gated_delta", study_gated_delta},
-    {"attention", study_attention},
+    {"attention", study_attention}, {"experts", study_experts},
+    {"round", study_round},
 };
 
 }  // namespace

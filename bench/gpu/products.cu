@@ -6,6 +6,7 @@
 #include "bench/gpu/harness.cuh"
 #include "bench/gpu/studies.h"
 #include "bench/gpu/weights.cuh"
+#include "kernels/linear/cuda_split_parts.h"
 
 namespace lockstep::gpu_study {
 namespace {
@@ -28,9 +29,9 @@ constexpr Shape kShapes[] = {
 const char* name_of(Way way) { return way == Way::kExactIntegers ? "a" : "b"; }
 
 // Up to 64 rows as a plan would run them.
-void run(Way way, const LinearArgs& args) {
+void run(Way way, const LinearArgs& args, float* scratch) {
   require(args.in.rows <= 16 ? cuda::linear_few_row(way, args, study_stream())
-                             : cuda::linear_many_row_sm90(way, args, 64, study_stream()));
+                             : cuda::linear_split_parts_sm90(way, args, scratch, study_stream()));
 }
 
 void study_shape(const Shape& shape, Way way) {
@@ -39,7 +40,7 @@ void study_shape(const Shape& shape, Way way) {
   const PackedMatrix packed(matrix, way);
   const RoundedRows rows(way, kMost, shape.inputs, 21);
   const size_t outputs = size_t(shape.outputs);
-  DeviceArray<float> many(kMost * outputs), few(64 * outputs);
+  DeviceArray<float> many(kMost * outputs), few(64 * outputs), scratch(64 * outputs * 20);
   LinearArgs args = {.weights = packed.tiles(), .in = rows.first(kMost), .out = many.data()};
 
   // Bits and error.
@@ -52,7 +53,7 @@ void study_shape(const Shape& shape, Way way) {
     few.poison();
     args.in = rows.first(count);
     args.out = few.data();
-    run(way, args);
+    run(way, args, scratch.data());
     differences += count_differences(few.data(), many.data(), count * outputs);
   }
   args.in = rows.first(300);
@@ -77,7 +78,7 @@ void study_shape(const Shape& shape, Way way) {
     const int inner = std::max(copies, 20);
     const Timing t = time_graph(inner, 15, [&](int i) {
       args.weights = others[i % copies]->tiles();
-      run(way, args);
+      run(way, args, scratch.data());
     });
     print("  rows %4d  %8.2f us (%.2f to %.2f)  %.3f TB/s = %.1f %% of copy, %.1f %% of reading\n",
           count, t.median, t.least, t.most, bytes * 1e-6 / t.median,

@@ -333,13 +333,14 @@ __global__ void __launch_bounds__(kMostThreads, 1) few_row_kernel(const FewRowPl
 // What a spread should take, in nanoseconds: each processor's share of weights and activations at
 // the rates measured on an H200, and what a launch and a meeting of clusters cost there.
 double expected_time(const Affine4Tiles& w, const FewRowPlan& plan, int ranks, int parts, int rows,
-                     int tiles_each, int warps) {
+                     int tiles_each, int warps, int rounds) {
   constexpr double kWeightRate = 34.5, kActivationRate = 50;  // bytes a nanosecond a processor
   const double blocks = 16.0 / warps;
   const double part_bytes = part_groups(w.inputs) * (kTileBytes + 64.0);
-  const double meeting = ranks == 1 ? 0 : ranks == 2 ? 1500 : 2500;
-  return blocks * tiles_each * parts * part_bytes / kWeightRate +
-         blocks * rows * plan.x_stride / kActivationRate + meeting + (warps == 8 ? 2600 : 3400);
+  const double meeting = ranks == 1 ? 0 : ranks == 2 ? 1500 : 5000;
+  return rounds * (blocks * tiles_each * parts * part_bytes / kWeightRate +
+                   blocks * rows * plan.x_stride / kActivationRate + meeting) +
+         (warps == 8 ? 2600 : 3000);
 }
 
 // A spread of the work over blocks, or nothing when it does not fit.
@@ -360,7 +361,9 @@ bool make_plan(Way way, const LinearArgs& args, int token_tiles, int ranks, int 
   plan.slots_at = static_cast<int>((fixed + 127) / 128 * 128);
   const size_t tile_bytes = static_cast<size_t>(parts) * token_tiles * 512;
   const int tiles = w.outputs / kTileRows;
-  plan.clusters_a_run = std::clamp(clusters / runs, 1, tiles);
+  // Runs of uneven number: enough pieces each that the last round of blocks is short.
+  const int least = runs > clusters / 8 ? 4 : 1;
+  plan.clusters_a_run = std::clamp(clusters / runs, std::min(least, tiles), tiles);
   plan.chunk_tiles = (tiles + plan.clusters_a_run - 1) / plan.clusters_a_run;
   plan.prefetch_tiles = std::min(32, prefetch_bytes / (parts * part_size * kTileBytes));
   plan.chunks = 1;
@@ -372,7 +375,8 @@ bool make_plan(Way way, const LinearArgs& args, int token_tiles, int ranks, int 
   }
   shared_bytes = bytes();
   time = expected_time(w, plan, ranks, parts, rows,
-                       (tiles + plan.clusters_a_run - 1) / plan.clusters_a_run, warps);
+                       (tiles + plan.clusters_a_run - 1) / plan.clusters_a_run, warps,
+                       (runs * plan.clusters_a_run + clusters - 1) / clusters);
   return true;
 }
 
@@ -394,7 +398,6 @@ Status linear_few_row(Way way, const LinearArgs& args, Stream stream, FewRowSpre
   const int token_tiles = !stacked && args.in.rows > 8 ? 2 : 1;
   const int parts = w.groups() / part_groups(w.inputs);
   const auto kernel = kernel_of(way, token_tiles);
-  const int prefetch_bytes = spread.prefetch_bytes >= 0 ? spread.prefetch_bytes : 50 << 10;
 
   // Two blocks of 8 warps a processor, so that one kernel's end and the next one's beginning
   // overlap, or one of 16, which holds the activations once; K on one block or spread over a
@@ -405,6 +408,9 @@ Status linear_few_row(Way way, const LinearArgs& args, Stream stream, FewRowSpre
   for (const int warps : {8, 16}) {
     if (spread.warps != 0 && spread.warps != warps) continue;
     const size_t shared_most = (warps == 8 ? 112 : 226) * 1024;
+    const int prefetch_bytes = spread.prefetch_bytes >= 0 ? spread.prefetch_bytes
+                               : warps == 16              ? 50 << 10
+                                                          : 0;
     for (int ranks = 1; ranks <= std::min(4, parts); ranks *= 2) {
       if (spread.ranks != 0 && spread.ranks != ranks) continue;
       LaunchShape shape = {.block = dim3(static_cast<unsigned>(warps * 32)),

@@ -84,6 +84,10 @@ Status pack_affine4(Way way, const uint32_t* q, const uint16_t* scales, const ui
 Status round_activations(Way way, const float* in, int rows, int inputs, uint16_t* x,
                          uint16_t* sums, bool overlap, Stream stream);
 
+// Rows of `in` in the order of a list, for a stack's many-row product.
+Status gather_activations(const Activations& in, int inputs, const int* row_list, int count,
+                          uint16_t* x, uint16_t* sums, Stream stream);
+
 // How the few-row kernel spreads its work; no bits depend on it. Zero: chosen by the shape.
 struct FewRowSpread {
   int ranks = 0;            // blocks of a cluster that share the parts of K: 1, 2, 4 or 8

@@ -13,6 +13,7 @@
 #include "kernels/cuda/tensor_map.cuh"
 #include "kernels/cuda/wgmma.cuh"
 #include "kernels/linear/cuda_affine4.cuh"
+#include "kernels/linear/cuda_split_parts.h"
 
 namespace lockstep::cuda {
 namespace {
@@ -22,6 +23,12 @@ constexpr int kRanks = 2;       // blocks a cluster: 256 outputs
 constexpr int kConsumers = 256;
 constexpr int kThreads = kConsumers + 128;
 constexpr int kTokenSuper = 16;  // token chunks that walk through all weights together
+
+struct ManyRowPlan {
+  LinearArgs args;
+  float* part_sums = nullptr;  // [parts, rows, outputs], when the parts of K are spread
+  int splits = 1;              // clusters that share one tile's parts
+};
 
 struct ManyRowMaps {
   CUtensorMap x, sums, q, scales, biases;
@@ -43,39 +50,53 @@ struct Stage {
   static constexpr int kCount = kTokens == 128 ? 8 : 12;
 };
 
-// One tile of work: a row block of a matrix and a run of at most kTokens rows.
+// One tile of work: a row block of a matrix, a run of at most kTokens rows, whole parts of K.
 struct Work {
   int row_block, matrix, first_row, rows;
+  int octet_begin, octet_end;
 };
 
 // All work in the order in which clusters take it.
 template <int kTokens>
 class Schedule {
  public:
-  __device__ explicit Schedule(const LinearArgs& args)
-      : args_(args),
-        pairs_(args.weights.outputs / (128 * kRanks)),
-        chunks_(args.runs != nullptr ? *args.run_count : (args.in.rows + kTokens - 1) / kTokens),
+  __device__ explicit Schedule(const ManyRowPlan& plan)
+      : args_(plan.args),
+        splits_(plan.splits),
+        octets_(plan.args.weights.groups() / kOctet),
+        pairs_(args_.weights.outputs / (128 * kRanks)),
+        chunks_(args_.runs != nullptr ? *args_.run_count : (args_.in.rows + kTokens - 1) / kTokens),
         rank_(static_cast<int>(cluster_rank())) {}
 
-  __device__ int total() const { return pairs_ * chunks_; }
+  __device__ int total() const { return pairs_ * chunks_ * splits_; }
   __device__ int first() const { return blockIdx.x / kRanks; }
   __device__ int step() const { return gridDim.x / kRanks; }
   __device__ Work at(int index) const {
     if (args_.runs != nullptr) {
       const RowRun run = args_.runs[index / pairs_];
-      return {index % pairs_ * kRanks + rank_, run.matrix, run.first, run.count};
+      return {index % pairs_ * kRanks + rank_, run.matrix, run.first, run.count, 0, octets_};
+    }
+    if (splits_ > 1) {  // one chunk of rows
+      const int split = index / pairs_, part_octets = part_groups(args_.weights.inputs) / kOctet;
+      const int parts = octets_ / part_octets;
+      return {index % pairs_ * kRanks + rank_,
+              0,
+              0,
+              args_.in.rows,
+              parts * split / splits_ * part_octets,
+              parts * (split + 1) / splits_ * part_octets};
     }
     const int super = index / (pairs_ * kTokenSuper);
     const int width = min(kTokenSuper, chunks_ - super * kTokenSuper);
     const int within = index - super * pairs_ * kTokenSuper;
     const int first = (super * kTokenSuper + within % width) * kTokens;
-    return {within / width * kRanks + rank_, 0, first, min(kTokens, args_.in.rows - first)};
+    return {within / width * kRanks + rank_,     0, first,
+            min(kTokens, args_.in.rows - first), 0, octets_};
   }
 
  private:
   const LinearArgs& args_;
-  const int pairs_, chunks_, rank_;
+  const int splits_, octets_, pairs_, chunks_, rank_;
 };
 
 // Position in the ring.
@@ -92,20 +113,19 @@ struct Ring {
 };
 
 template <Way kWay, int kTokens>
-__device__ void produce(const LinearArgs& args, const ManyRowMaps& maps, uint32_t base,
+__device__ void produce(const ManyRowPlan& plan, const ManyRowMaps& maps, uint32_t base,
                         uint32_t full, uint32_t empty) {
   using S = Stage<kWay, kTokens>;
   constexpr uint16_t kBoth = (1 << kRanks) - 1;
-  const Schedule<kTokens> schedule(args);
-  const Affine4Tiles& w = args.weights;
-  const int groups = w.groups();
+  const Schedule<kTokens> schedule(plan);
+  const Affine4Tiles& w = plan.args.weights;
   const int rank = static_cast<int>(cluster_rank());
   Ring<S::kCount> ring;
   for (int index = schedule.first(); index < schedule.total(); index += schedule.step()) {
     const Work work = schedule.at(index);
     const int tile = (work.matrix * (w.outputs / 128) + work.row_block) * kBlockTiles;
     const int row = work.first_row + rank * (kTokens / kRanks);
-    for (int group = 0; group < groups; ++group) {
+    for (int group = work.octet_begin * kOctet; group < work.octet_end * kOctet; ++group) {
       const bool scaled = group % kQuad == 0, summed = S::kExact && group % kOctet == kOctet - 1;
       const uint32_t slot = base + ring.index * S::kBytes, bar = full + ring.index * 8;
       barrier_wait(empty + ring.index * 8, ring.phase ^ 1);
@@ -155,11 +175,11 @@ __device__ inline void store_outputs(float* out, int64_t stride, int rows, int l
 }
 
 template <Way kWay, int kTokens>
-__device__ void consume(const LinearArgs& args, uint32_t base, uint32_t full, uint32_t empty) {
+__device__ void consume(const ManyRowPlan& plan, uint32_t base, uint32_t full, uint32_t empty) {
   using S = Stage<kWay, kTokens>;
   constexpr int kValues = kTokens / 2;
-  const Schedule<kTokens> schedule(args);
-  const Affine4Tiles& w = args.weights;
+  const Schedule<kTokens> schedule(plan);
+  const Affine4Tiles& w = plan.args.weights;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int part_octets = part_groups(w.inputs) / kOctet, octets = w.groups() / kOctet;
   const uint32_t release_at = remote_address(empty, lane % kRanks);
@@ -173,7 +193,8 @@ __device__ void consume(const LinearArgs& args, uint32_t base, uint32_t full, ui
         (int64_t{work.matrix} * (w.outputs / 128) + work.row_block) * kBlockTiles + warp;
     const uint8_t* biases_at = w.biases + tile * octets * kOctetBytes + lane * 8;
     float y[kValues] = {}, part[kValues] = {}, p[kValues];
-    for (int octet = 0; octet < octets; ++octet) {
+    const int n = work.row_block * 128 + warp * kTileRows + lane / 4;
+    for (int octet = work.octet_begin; octet < work.octet_end; ++octet) {
       uint2 octet_biases = {};
       if (S::kExact) octet_biases = load_stream_8(biases_at + octet * kOctetBytes);
       const bool first_of_part = octet % part_octets == 0;
@@ -227,21 +248,24 @@ __device__ void consume(const LinearArgs& args, uint32_t base, uint32_t full, ui
         }
       }
       if ((octet + 1) % part_octets != 0) continue;
+      if (plan.splits > 1)
+        store_outputs(plan.part_sums + int64_t{octet / part_octets} * work.rows * w.outputs + n,
+                      w.outputs, work.rows, lane, S::kExact ? part : p);
 #pragma unroll
       for (int v = 0; v < kValues; ++v) {
         y[v] = y[v] + (S::kExact ? part[v] : p[v]);
         part[v] = 0;
       }
     }
-    const int n = work.row_block * 128 + warp * kTileRows + lane / 4;
-    store_outputs(args.out + int64_t{work.first_row} * w.outputs + n, w.outputs, work.rows, lane,
-                  y);
+    if (plan.splits == 1)
+      store_outputs(plan.args.out + int64_t{work.first_row} * w.outputs + n, w.outputs, work.rows,
+                    lane, y);
   }
 }
 
 template <Way kWay, int kTokens>
 __global__ void __launch_bounds__(kThreads, 1)
-    many_row_kernel(const LinearArgs args, const __grid_constant__ ManyRowMaps maps) {
+    many_row_kernel(const ManyRowPlan plan, const __grid_constant__ ManyRowMaps maps) {
   using S = Stage<kWay, kTokens>;
   extern __shared__ uint8_t shared[];
   const uint32_t base = (shared_address(shared) + 1023) / 1024 * 1024;
@@ -258,11 +282,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   wait_for_previous_kernel();
   if (threadIdx.x >= kConsumers) {
     shrink_registers<24>();
-    if (threadIdx.x == kConsumers) produce<kWay, kTokens>(args, maps, base, full, empty);
+    if (threadIdx.x == kConsumers) produce<kWay, kTokens>(plan, maps, base, full, empty);
     __syncwarp();
   } else {
     grow_registers<240>();
-    consume<kWay, kTokens>(args, base, full, empty);
+    consume<kWay, kTokens>(plan, base, full, empty);
   }
   meet_cluster();  // the other block may still write or arrive here
 }
@@ -299,32 +323,72 @@ Result<ManyRowMaps> make_maps(Way way, const LinearArgs& args, int tokens) {
   return maps;
 }
 
+// Adds the parts in ascending order.
+__global__ void add_parts(const float4* part_sums, int parts, int64_t values, float4* out) {
+  allow_next_kernel();
+  wait_for_previous_kernel();
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= values) return;
+  float4 y = make_float4(0, 0, 0, 0);
+#pragma unroll 4
+  for (int k = 0; k < parts; ++k) {
+    const float4 v = part_sums[k * values + i];
+    y.x = y.x + v.x, y.y = y.y + v.y, y.z = y.z + v.z, y.w = y.w + v.w;
+  }
+  out[i] = y;
+}
+
 template <Way kWay, int kTokens>
-Status start(const LinearArgs& args, Stream stream) {
+Status start(const LinearArgs& args, float* part_sums, Stream stream) {
   using S = Stage<kWay, kTokens>;
   const int chunks = args.runs != nullptr ? args.max_runs : (args.in.rows + kTokens - 1) / kTokens;
-  const int work = args.weights.outputs / (128 * kRanks) * chunks;
+  const int tiles = args.weights.outputs / (128 * kRanks) * chunks;
   LOCKSTEP_ASSIGN_OR_RETURN(const ManyRowMaps maps, make_maps(kWay, args, kTokens));
   LaunchShape shape = {.block = dim3(kThreads),
                        .shared_bytes = 1024 + S::kCount * (S::kBytes + 16),
                        .cluster = kRanks,
                        .overlap = args.overlap};
-  const int clusters = std::min(work, resident_clusters(many_row_kernel<kWay, kTokens>, shape));
-  shape.grid = dim3(static_cast<unsigned>(clusters * kRanks));
-  return launch("linear many-row", many_row_kernel<kWay, kTokens>, shape, stream, args, maps);
+  const int resident = resident_clusters(many_row_kernel<kWay, kTokens>, shape);
+  const int parts = args.weights.groups() / part_groups(args.weights.inputs);
+  ManyRowPlan plan = {.args = args, .part_sums = part_sums, .splits = 1};
+  if (part_sums != nullptr) plan.splits = std::clamp(resident / tiles, 1, parts);
+  shape.grid = dim3(static_cast<unsigned>(std::min(tiles * plan.splits, resident) * kRanks));
+  const Status started =
+      launch("linear many-row", many_row_kernel<kWay, kTokens>, shape, stream, plan, maps);
+  if (!started) return started;
+  if (plan.splits == 1) return {};
+  const int64_t values = int64_t{args.in.rows} * args.weights.outputs / 4;
+  return launch("add parts", add_parts,
+                {.grid = dim3(static_cast<unsigned>((values + 255) / 256)),
+                 .block = dim3(256),
+                 .overlap = true},
+                stream, reinterpret_cast<const float4*>(part_sums), parts, values,
+                reinterpret_cast<float4*>(args.out));
+}
+
+Status check_shape(const LinearArgs& args) {
+  if (args.weights.outputs % 256 == 0 && args.weights.inputs % 512 == 0) return {};
+  return Error{ErrorCode::kUnsupported,
+               "many-row product: outputs must be a multiple of 256, inputs of 512"};
 }
 
 }  // namespace
 
 Status linear_many_row_sm90(Way way, const LinearArgs& args, int tokens, Stream stream) {
-  if (args.weights.outputs % 256 != 0 || args.weights.inputs % 512 != 0)
-    return Error{ErrorCode::kUnsupported,
-                 "many-row product: outputs must be a multiple of 256, inputs of 512"};
+  LOCKSTEP_RETURN_IF_ERROR(check_shape(args));
   if (way == Way::kExactIntegers)
-    return tokens == 64 ? start<Way::kExactIntegers, 64>(args, stream)
-                        : start<Way::kExactIntegers, 128>(args, stream);
-  return tokens == 64 ? start<Way::kRoundedWeights, 64>(args, stream)
-                      : start<Way::kRoundedWeights, 128>(args, stream);
+    return tokens == 64 ? start<Way::kExactIntegers, 64>(args, nullptr, stream)
+                        : start<Way::kExactIntegers, 128>(args, nullptr, stream);
+  return tokens == 64 ? start<Way::kRoundedWeights, 64>(args, nullptr, stream)
+                      : start<Way::kRoundedWeights, 128>(args, nullptr, stream);
+}
+
+Status linear_split_parts_sm90(Way way, const LinearArgs& args, float* scratch, Stream stream) {
+  LOCKSTEP_RETURN_IF_ERROR(check_shape(args));
+  if (args.in.rows > 64 || args.runs != nullptr)
+    return Error{ErrorCode::kUnsupported, "split product: at most 64 rows of one matrix"};
+  return way == Way::kExactIntegers ? start<Way::kExactIntegers, 64>(args, scratch, stream)
+                                    : start<Way::kRoundedWeights, 64>(args, scratch, stream);
 }
 
 }  // namespace lockstep::cuda

@@ -1,6 +1,7 @@
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/linear/cuda_affine4.cuh"
+#include "kernels/linear/cuda_round.cuh"
 
 namespace lockstep::cuda {
 namespace {
@@ -55,29 +56,29 @@ __global__ void pack_octets(const uint16_t* in, int64_t outputs, int groups, uin
 }
 
 // One warp a group of 64 elements.
-__global__ void round_rows(const float* in, int groups, int columns, float factor, uint16_t* x,
+__global__ void round_rows(const float* in, const RoundedRowShape shape, uint16_t* x,
                            uint16_t* sums) {
   allow_next_kernel();
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int group = blockIdx.x * (blockDim.x / 32) + warp;
-  const int64_t row = blockIdx.y;
+  const int group = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   wait_for_previous_kernel();
-  if (group >= columns / 2) return;
-  float sum = 0;
-  if (group < groups) {
-    const float2 v = reinterpret_cast<const float2*>(in + (row * groups + group) * kGroup)[lane];
-    const uint32_t pair = pack_bf16(v.x, v.y);
-    sum = bf16_low(pair) + bf16_high(pair);
-    for (int d = 16; d > 0; d /= 2) sum = sum + __shfl_xor_sync(~0u, sum, d);
-    reinterpret_cast<uint32_t*>(x + (row * groups + group) * kGroup)[lane] =
-        pack_bf16(v.x * factor, v.y * factor);
-  }
-  if (lane == 0) {
-    const uint16_t high = float_to_bf16(sum);
-    uint16_t* octet = sums + row * columns + group / kOctet * 16 + group % kOctet;
-    octet[0] = high;
-    octet[kOctet] = float_to_bf16(sum - bf16_to_float(high));
-  }
+  if (group >= shape.padded_groups()) return;
+  float2 v = make_float2(0, 0);
+  if (group < shape.groups)
+    v = reinterpret_cast<const float2*>(in + (int64_t{blockIdx.y} * shape.groups + group) *
+                                                 kGroup)[threadIdx.x % 32];
+  store_rounded_group(v, blockIdx.y, group, shape, x, sums);
+}
+
+// Rows of the activations in the order of a list.
+__global__ void gather_rows(const Activations in, int row_vectors, int sum_vectors, const int* list,
+                            uint4* x, uint4* sums) {
+  const int64_t row = list[blockIdx.x];
+  const auto* from = reinterpret_cast<const uint4*>(in.x) + row * row_vectors;
+  const auto* sums_from = reinterpret_cast<const uint4*>(in.sums) + row * sum_vectors;
+  for (int i = threadIdx.x; i < row_vectors; i += blockDim.x)
+    x[int64_t{blockIdx.x} * row_vectors + i] = from[i];
+  for (int i = threadIdx.x; i < sum_vectors; i += blockDim.x)
+    sums[int64_t{blockIdx.x} * sum_vectors + i] = sums_from[i];
 }
 
 }  // namespace
@@ -108,13 +109,20 @@ Status pack_affine4(Way way, const uint32_t* q, const uint16_t* scales, const ui
 
 Status round_activations(Way way, const float* in, int rows, int inputs, uint16_t* x,
                          uint16_t* sums, bool overlap, Stream stream) {
-  const int columns = sum_columns(inputs);
-  const LaunchShape shape = {
-      .grid = dim3(static_cast<unsigned>((columns / 2 + 7) / 8), static_cast<unsigned>(rows)),
-      .block = dim3(256),
-      .overlap = overlap};
-  return launch("round_rows", round_rows, shape, stream, in, inputs / kGroup, columns,
-                way == Way::kExactIntegers ? kActivationFactor : 1.0f, x, sums);
+  const RoundedRowShape rounded = rounded_row_shape(way, inputs);
+  const LaunchShape shape = {.grid = dim3(static_cast<unsigned>((rounded.padded_groups() + 7) / 8),
+                                          static_cast<unsigned>(rows)),
+                             .block = dim3(256),
+                             .overlap = overlap};
+  return launch("round_rows", round_rows, shape, stream, in, rounded, x, sums);
+}
+
+Status gather_activations(const Activations& in, int inputs, const int* row_list, int count,
+                          uint16_t* x, uint16_t* sums, Stream stream) {
+  return launch("gather_rows", gather_rows,
+                {.grid = dim3(static_cast<unsigned>(count)), .block = dim3(256)}, stream, in,
+                inputs / 8, sum_columns(inputs) / 8, row_list, reinterpret_cast<uint4*>(x),
+                reinterpret_cast<uint4*>(sums));
 }
 
 }  // namespace lockstep::cuda
