@@ -14,6 +14,12 @@ namespace {
 // idle process sleeps.
 constexpr int kSpins = 2000;
 
+constexpr uint32_t kInside = (1u << 11) - 1;
+constexpr uint32_t kClosed = 1u << 11;
+constexpr uint32_t kEpoch = 1u << 12;
+
+constexpr uint32_t epoch_of(uint32_t state) { return state / kEpoch; }
+
 void pause_briefly() {
 #if defined(__x86_64__)
   _mm_pause();
@@ -24,8 +30,8 @@ void pause_briefly() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
-  LOCKSTEP_CHECK(threads >= 1, "a thread pool needs at least one thread");
+ThreadPool::ThreadPool(int threads) : state_(kClosed) {
+  LOCKSTEP_CHECK(threads >= 1 && threads <= kMaxThreads, "1 to 2047 threads");
   for (int thread = 1; thread < threads; ++thread) {
     workers_.emplace_back([this, thread] { work(thread); });
   }
@@ -33,8 +39,8 @@ ThreadPool::ThreadPool(int threads) {
 
 ThreadPool::~ThreadPool() {
   stopping_.store(true);
-  epoch_.fetch_add(1);
-  epoch_.notify_all();
+  state_.fetch_add(kEpoch);  // still closed; wakes whoever sleeps
+  state_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
@@ -47,15 +53,15 @@ void ThreadPool::run_erased(int64_t count, Erased call, const void* context) {
   context_ = context;
   count_ = count;
   next_.store(0);
-  pending_.store(static_cast<int>(workers_.size()));
-  epoch_.fetch_add(1);
-  epoch_.notify_all();
+  state_.store((epoch_of(state_.load()) + 1) * kEpoch);
+  state_.notify_all();
   take_tasks(0);
-  for (int spin = 0; pending_.load() != 0; ++spin) {
-    if (spin < kSpins) {
+  uint32_t state = state_.fetch_or(kClosed) | kClosed;
+  for (int spin = 0; (state & kInside) != 0; state = state_.load()) {
+    if (++spin < kSpins) {
       pause_briefly();
-    } else if (const int pending = pending_.load(); pending != 0) {
-      pending_.wait(pending);
+    } else {
+      state_.wait(state);
     }
   }
 }
@@ -64,16 +70,38 @@ void ThreadPool::take_tasks(int thread) {
   for (int64_t index; (index = next_.fetch_add(1)) < count_;) call_(context_, index, thread);
 }
 
+bool ThreadPool::enter(uint32_t& seen) {
+  uint32_t state = state_.load();
+  while ((state & kClosed) == 0 && epoch_of(state) != epoch_of(seen)) {
+    if (state_.compare_exchange_weak(state, state + 1)) {
+      seen = state;
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadPool::leave() {
+  const uint32_t state = state_.fetch_sub(1) - 1;
+  if ((state & kClosed) != 0 && (state & kInside) == 0) state_.notify_all();
+}
+
 void ThreadPool::work(int thread) {
   check_float_mode();
-  uint32_t seen = 0;
-  while (true) {
-    for (int spin = 0; spin < kSpins && epoch_.load() == seen; ++spin) pause_briefly();
-    epoch_.wait(seen);
-    seen = epoch_.load();
-    if (stopping_.load()) return;
-    take_tasks(thread);
-    if (pending_.fetch_sub(1) == 1) pending_.notify_one();
+  uint32_t seen = kClosed;  // the last job entered
+  int spin = 0;
+  while (!stopping_.load()) {
+    if (enter(seen)) {
+      take_tasks(thread);
+      leave();
+      spin = 0;
+    } else if (++spin < kSpins) {
+      pause_briefly();
+    } else {
+      const uint32_t state = state_.load();
+      const bool open = (state & kClosed) == 0 && epoch_of(state) != epoch_of(seen);
+      if (!open && !stopping_.load()) state_.wait(state);
+    }
   }
 }
 

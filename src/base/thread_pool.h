@@ -11,9 +11,11 @@
 
 namespace lockstep {
 
+inline constexpr int kMaxThreads = 2047;
+
 class ThreadPool {
  public:
-  // `threads` counts the calling thread too; at least 1.
+  // `threads` counts the calling thread too; 1 to kMaxThreads.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -40,15 +42,20 @@ class ThreadPool {
   void run_erased(int64_t count, Erased call, const void* context);
   void work(int thread);
   void take_tasks(int thread);
+  bool enter(uint32_t& seen);
+  void leave();
 
-  // One job at a time. `epoch_` publishes it; `pending_` counts the workers that still hold it.
+  // One job at a time. A worker enters it before it touches anything of it; a job that is closed
+  // lets nobody in, and run() waits only for those who entered. So a thread that the system keeps
+  // from running costs nothing: the others do its share.
+  //
+  // state_ = epoch << 12 | closed << 11 | workers inside.
+  std::atomic<uint32_t> state_;
+  std::atomic<bool> stopping_{false};
   Erased call_ = nullptr;
   const void* context_ = nullptr;
   int64_t count_ = 0;
   std::atomic<int64_t> next_{0};
-  std::atomic<uint32_t> epoch_{0};
-  std::atomic<int> pending_{0};
-  std::atomic<bool> stopping_{false};
   std::vector<std::thread> workers_;
 };
 
