@@ -30,6 +30,14 @@ I32x16 round_to_q(F32x16 x, F32x16 scale) {
   return as_i32(ratio + F32x16::splat(0x1.8p23f)) - I32x16::splat(0x4b400000);
 }
 
+// Values 8 d + 0, 2, 4, 6 and 8 d + 1, 3, 5, 7 of a group are 4 neighbouring bytes each, 64 apart.
+void store_in_block_order(const int32_t (&integers)[kActivationGroup], int8_t* first) {
+  for (int vector = 0; vector < 8; ++vector) {
+    const int32_t* values = integers + vector / 2 * 8 + vector % 2;
+    for (int i = 0; i < 4; ++i) first[64 * vector + i] = static_cast<int8_t>(values[2 * i]);
+  }
+}
+
 }  // namespace
 
 void quantize_row(const float* x, int64_t k, int8_t* q, float* scale, float* sum) {
@@ -51,10 +59,8 @@ void quantize_row(const float* x, int64_t k, int8_t* q, float* scale, float* sum
       round_to_q(b, divisor).store(integers + kLanes);
     }
     int32_t total = 0;
-    for (int i = 0; i < kActivationGroup; ++i) {
-      q[activation_position(begin + i)] = static_cast<int8_t>(integers[i]);
-      total += integers[i];
-    }
+    for (int32_t i : integers) total += i;
+    store_in_block_order(integers, q + activation_position(begin));
     scale[activation_group_position(g)] = group.scale;
     sum[activation_group_position(g)] = static_cast<float>(total);
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -143,15 +145,18 @@ std::vector<float> in_stated_order(const Problem& problem, const QuantizedRows& 
   return y;
 }
 
+// One row, a few and many take different paths.
 TEST(Linear, FollowsTheStatedOrderInEveryContext) {
-  for_each_problem(3, 5, [](const Problem& problem) {
-    const TestQuantized quantized(default_context(), problem.x.data(), problem.shape.rows,
-                                  problem.shape.k);
-    const std::vector<float> want = in_stated_order(problem, quantized.rows());
-    for_each_context([&](const CpuContext& context, const std::string& name) {
-      EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
+  for (int64_t rows : {1, 3, 6}) {
+    for_each_problem(rows, 5, [](const Problem& problem) {
+      const TestQuantized quantized(default_context(), problem.x.data(), problem.shape.rows,
+                                    problem.shape.k);
+      const std::vector<float> want = in_stated_order(problem, quantized.rows());
+      for_each_context([&](const CpuContext& context, const std::string& name) {
+        EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
+      });
     });
-  });
+  }
 }
 
 TEST(Linear, CoversEveryNumberOfOutputsAndRows) {
@@ -171,6 +176,21 @@ TEST(Linear, CoversEveryNumberOfOutputsAndRows) {
         });
       }
     }
+  }
+}
+
+// The largest integers meet: a sum in too narrow a type would wrap or saturate.
+TEST(Linear, TakesTheLargestIntegers) {
+  for (int bits : {2, 3, 4, 5, 6, 8}) {
+    Problem problem(affine(bits, 64), {6, 5, 1024}, true);
+    problem.weight.set_all_bits();
+    for (size_t i = 0; i < problem.x.size(); ++i) problem.x[i] = i / 1024 % 2 == 0 ? 3.0f : -3.0f;
+    const TestQuantized quantized(default_context(), problem.x.data(), 6, 1024);
+    EXPECT_EQ(*std::max_element(quantized.rows().q, quantized.rows().q + 1024), 127);
+    const std::vector<float> want = in_stated_order(problem, quantized.rows());
+    for_each_context([&](const CpuContext& context, const std::string& name) {
+      EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
+    });
   }
 }
 

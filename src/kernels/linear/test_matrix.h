@@ -2,6 +2,7 @@
 // read beyond the end) and data at odd addresses.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -59,6 +60,9 @@ class TestMatrix {
   }
 
   const MatrixView& view() const { return view_; }
+
+  // Sets every bit of the packed integers.
+  void set_all_bits() { std::fill(data_.begin(), data_.end(), std::byte{0xff}); }
 
  private:
   static constexpr size_t kOffset = 3;
