@@ -61,7 +61,7 @@ void Session::reset() {
   ids_.clear();
 }
 
-Status Session::check_request(const GenerateRequest& request) const {
+Status Session::check(const GenerateRequest& request) const {
   if (request.prompt.empty()) return invalid("the prompt has no tokens");
   const auto length = static_cast<int64_t>(request.prompt.size());
   if (length > context_) {
@@ -161,7 +161,7 @@ Status Session::draw_reply(const GenerateRequest& request, std::span<const float
 
 Result<Reply> Session::generate(const GenerateRequest& request, const OnToken& on_token,
                                 const std::atomic<bool>* cancel) {
-  LOCKSTEP_RETURN_IF_ERROR(check_request(request));
+  LOCKSTEP_RETURN_IF_ERROR(check(request));
   LOCKSTEP_ASSIGN_OR_RETURN(Sampler sampler, Sampler::make(request.sampling));
   LOCKSTEP_RETURN_IF_ERROR(continue_or_restart(request.prompt));
   Reply reply;

@@ -68,6 +68,9 @@ class Session {
   // session at a time.
   Session(ForwardPass& pass, int64_t context) : pass_(pass), context_(context) {}
 
+  // What generate() would refuse, before anything runs.
+  Status check(const GenerateRequest& request) const;
+
   // Reads the prompt in chunks and draws the reply. A prompt that begins with ids() and goes on
   // continues from there, any other starts afresh; neither shows in the reply. `on_token` is called
   // with every token as it is drawn. A set `cancel` ends the reply before the next forward pass.
@@ -85,7 +88,6 @@ class Session {
   void reset();
 
  private:
-  Status check_request(const GenerateRequest& request) const;
   Status continue_or_restart(std::span<const int32_t> prompt);
   Result<std::span<const float>> run(std::span<const int32_t> ids, bool want_logits);
   Result<std::span<const float>> read_prompt(std::span<const int32_t> prompt,

@@ -80,6 +80,18 @@ TEST_F(SessionTest, AnyOtherPromptStartsAfresh) {
   }
 }
 
+// Nothing is left to run, so nothing would give the logits.
+TEST_F(SessionTest, ThePromptJustReadStartsAfreshToo) {
+  TestPass pass(*model_);
+  Session session(pass.get(), 1000);
+  const std::vector<int32_t> ids = prompt(5);
+  const Reply first = session.generate(request_of(ids, 1), {}).value();
+  ASSERT_EQ(session.ids().size(), ids.size());
+  const Reply again = session.generate(request_of(ids, 1), {}).value();
+  EXPECT_EQ(again.timings.cached_tokens, 0);
+  EXPECT_EQ(ids_of(again), ids_of(first));
+}
+
 TEST_F(SessionTest, AStopIdEndsTheReplyAndIsNoPartOfIt) {
   TestPass pass(*model_);
   Session session(pass.get(), 1000);
