@@ -1,0 +1,87 @@
+// What a user typed, parsed and checked as far as that goes without a model.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "base/isa.h"
+#include "checkpoint/tensor_source.h"
+#include "model/precision.h"
+
+namespace lockstep {
+
+struct ModelArgs {
+  std::string model;  // a folder or the name of an embedded model
+  std::string mtp;    // a draft head; empty: the one the model has
+  bool allow_unused = false;
+  Precision precision = Precision::kInt8;
+  std::optional<int64_t> context;  // positions
+  std::optional<int> threads;
+  std::optional<Isa> isa;
+};
+
+// Absent: what generation_config.json says, else the neutral default.
+struct SamplingArgs {
+  std::optional<double> temperature;
+  std::optional<int64_t> top_k;
+  std::optional<double> top_p;
+  std::optional<double> min_p;
+  std::optional<uint64_t> seed;
+};
+
+struct ReplyArgs {
+  SamplingArgs sampling;
+  std::optional<int64_t> max_tokens;
+  std::optional<std::string> system;
+  bool no_think = false;
+};
+
+struct RunArgs {
+  ModelArgs model;
+  ReplyArgs reply;
+  std::optional<std::string> prompt;  // "-": standard input
+  std::optional<std::string> file;    // exactly one of the three
+  std::optional<std::string> ids_file;
+  bool raw = false;
+  bool json = false;
+  std::optional<int64_t> logprobs;
+};
+
+struct ChatArgs {
+  ModelArgs model;
+  ReplyArgs reply;
+};
+
+struct InfoArgs {
+  ModelArgs model;
+  bool json = false;
+};
+
+struct ModelsArgs {
+  bool json = false;
+};
+
+struct SynthArgs {
+  std::string shape;
+  std::string folder;
+  Layout layout = Layout::kMlx;
+  std::optional<uint64_t> seed;
+  std::optional<int> threads;
+};
+
+using Command = std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs>;
+
+// Something to do, or something to say and to leave with.
+struct CommandLine {
+  std::optional<Command> command;
+  std::string text;   // of --help and --version: for standard output
+  std::string error;  // one line: for standard error
+};
+
+// `arguments` without the program's name.
+CommandLine parse_command_line(std::span<const std::string> arguments);
+
+}  // namespace lockstep

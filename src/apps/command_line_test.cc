@@ -1,0 +1,164 @@
+#include "apps/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+CommandLine parse(const std::vector<std::string>& arguments) {
+  return parse_command_line(arguments);
+}
+
+RunArgs run_args(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"run", "tiny"});
+  const CommandLine line = parse(arguments);
+  EXPECT_EQ(line.error, "");
+  return line.command ? std::get<RunArgs>(*line.command) : RunArgs();
+}
+
+TEST(CommandLine, RunTakesEveryOption) {
+  const RunArgs args = run_args({"--precision",
+                                 "full",
+                                 "--mtp",
+                                 "m",
+                                 "--allow-unused",
+                                 "--ctx",
+                                 "100",
+                                 "--threads",
+                                 "3",
+                                 "--isa",
+                                 "scalar",
+                                 "--system",
+                                 "S",
+                                 "--max-tokens",
+                                 "7",
+                                 "--no-think",
+                                 "--temperature",
+                                 "0.5",
+                                 "--top-k",
+                                 "4",
+                                 "--top-p",
+                                 "0.75",
+                                 "--min-p",
+                                 "0.25",
+                                 "--seed",
+                                 "18446744073709551615",
+                                 "--json",
+                                 "--logprobs",
+                                 "20",
+                                 "Hello there"});
+  EXPECT_EQ(args.model.model, "tiny");
+  EXPECT_EQ(args.model.precision, Precision::kFull);
+  EXPECT_EQ(args.model.mtp, "m");
+  EXPECT_TRUE(args.model.allow_unused);
+  EXPECT_EQ(args.model.context, 100);
+  EXPECT_EQ(args.model.threads, 3);
+  EXPECT_EQ(args.model.isa, Isa::kScalar);
+  EXPECT_EQ(args.reply.system, "S");
+  EXPECT_EQ(args.reply.max_tokens, 7);
+  EXPECT_TRUE(args.reply.no_think);
+  EXPECT_EQ(args.reply.sampling.temperature, 0.5);
+  EXPECT_EQ(args.reply.sampling.top_k, 4);
+  EXPECT_EQ(args.reply.sampling.top_p, 0.75);
+  EXPECT_EQ(args.reply.sampling.min_p, 0.25);
+  EXPECT_EQ(args.reply.sampling.seed, 18446744073709551615u);
+  EXPECT_TRUE(args.json);
+  EXPECT_EQ(args.logprobs, 20);
+  EXPECT_EQ(args.prompt, "Hello there");
+}
+
+TEST(CommandLine, NothingTypedIsNothingSet) {
+  const RunArgs args = run_args({"Hi"});
+  EXPECT_EQ(args.model.precision, Precision::kInt8);
+  EXPECT_FALSE(args.model.context || args.model.threads || args.model.isa);
+  EXPECT_FALSE(args.reply.sampling.temperature || args.reply.sampling.seed);
+  EXPECT_FALSE(args.reply.max_tokens || args.reply.system || args.logprobs);
+}
+
+TEST(CommandLine, PromptsMayBeDashOddOrEmpty) {
+  EXPECT_EQ(run_args({"-"}).prompt, "-");
+  EXPECT_EQ(run_args({""}).prompt, "");
+  EXPECT_EQ(run_args({"-5"}).prompt, "-5");
+  EXPECT_EQ(run_args({"--", "-5 + 3 = ?"}).prompt, "-5 + 3 = ?");
+  EXPECT_EQ(run_args({"[a, b] {c} \"d\" 'e' %1 \\n"}).prompt, "[a, b] {c} \"d\" 'e' %1 \\n");
+  EXPECT_EQ(run_args({"line\nline"}).prompt, "line\nline");
+}
+
+TEST(CommandLine, TheOtherCommandsParse) {
+  EXPECT_EQ(std::get<ChatArgs>(*parse({"chat", "m", "--seed", "1"}).command).reply.sampling.seed,
+            1u);
+  EXPECT_TRUE(std::get<InfoArgs>(*parse({"info", "m", "--json"}).command).json);
+  EXPECT_FALSE(std::get<ModelsArgs>(*parse({"models"}).command).json);
+  const SynthArgs synth =
+      std::get<SynthArgs>(*parse({"synth", "0.8b", "d", "--format", "bf16"}).command);
+  EXPECT_EQ(synth.layout, Layout::kHuggingFace);
+  EXPECT_EQ(synth.folder, "d");
+}
+
+TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {{}, "no command"},
+      {{"serve"}, "\"serve\" is not a command; run, chat, info, models and synth are"},
+      {{"run"}, "MODEL"},
+      {{"run", "tiny"}, "no prompt"},
+      {{"run", "tiny", "a", "b"}, "unexpected argument \"b\""},
+      {{"run", "tiny", "a", "--frob"}, "unknown flag --frob"},
+      {{"run", "tiny", "-x + 3"}, "goes after --"},
+      {{"synth", "2b", "d", "--seed", "x"}, "--seed is x"},
+      {{"run", "tiny", "a", "--file", "f"}, "more than one prompt"},
+      {{"run", "tiny", "a", "--ids", "f"}, "more than one prompt"},
+      {{"run", "tiny", "--ids", "f", "--raw"}, "--raw does not go with --ids"},
+      {{"run", "tiny", "a", "--raw", "--system", "s"}, "--system"},
+      {{"run", "tiny", "a", "--raw", "--no-think"}, "--no-think"},
+      {{"run", "tiny", "a", "--temperature", "-1"}, "temperature is -1"},
+      {{"run", "tiny", "a", "--temperature", "nan"}, "temperature"},
+      {{"run", "tiny", "a", "--temperature", "hot"}, "--temperature"},
+      {{"run", "tiny", "a", "--top-p", "0"}, "top_p is 0"},
+      {{"run", "tiny", "a", "--min-p", "2"}, "min_p is 2"},
+      {{"run", "tiny", "a", "--top-k", "-1"}, "top_k is -1"},
+      {{"run", "tiny", "a", "--seed", "-1"}, "--seed"},
+      {{"run", "tiny", "a", "--seed", "18446744073709551616"}, "--seed"},
+      {{"run", "tiny", "a", "--max-tokens", "-1"}, "--max-tokens is -1"},
+      {{"run", "tiny", "a", "--ctx", "0"}, "--ctx is 0"},
+      {{"run", "tiny", "a", "--threads", "0"}, "--threads is 0"},
+      {{"run", "tiny", "a", "--threads", "1025"}, "--threads is 1025"},
+      {{"run", "tiny", "a", "--precision", "fp8"}, "--precision fp8"},
+      {{"run", "tiny", "a", "--isa", "mmx"}, "--isa mmx"},
+      {{"run", "tiny", "a", "--logprobs", "1"}, "--logprobs needs --json"},
+      {{"run", "tiny", "a", "--json", "--logprobs", "21"}, "--logprobs is 21"},
+      {{"info", "tiny", "more"}, "unexpected argument"},
+      {{"synth", "3b", "d"}, "3b"},
+      {{"synth", "2b", "d", "--format", "gguf"}, "gguf"},
+      {{"--frob"}, "unknown flag --frob"},
+  };
+  for (const Case& c : cases) {
+    const CommandLine line = parse(c.arguments);
+    EXPECT_FALSE(line.command.has_value());
+    EXPECT_NE(line.error.find(c.message), std::string::npos) << line.error << " / " << c.message;
+    EXPECT_EQ(line.error.find('\n'), std::string::npos) << line.error;
+    EXPECT_EQ(line.text, "");
+  }
+}
+
+TEST(CommandLine, HelpTeachesAndListsOnlyWhatExists) {
+  const std::string main = parse({"--help"}).text;
+  for (const char* word : {"run", "chat", "info", "models", "synth", "Exit codes"}) {
+    EXPECT_NE(main.find(word), std::string::npos) << word;
+  }
+  for (const char* word : {"serve", "bench", "verify", "eval", "convert"}) {
+    EXPECT_EQ(main.find(word), std::string::npos) << word;
+  }
+  for (const char* command : {"run", "chat", "info", "synth"}) {
+    EXPECT_NE(parse({command, "--help"}).text.find("Examples:"), std::string::npos) << command;
+  }
+  EXPECT_TRUE(parse({"--version"}).text.starts_with("lockstep 0."));
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,15 @@
+// One function per command of the program. Each returns the exit code and has told the user why.
+#pragma once
+
+#include "apps/command_line.h"
+#include "apps/console.h"
+
+namespace lockstep {
+
+int run_command(const RunArgs& args, const Console& console);
+int chat_command(const ChatArgs& args, const Console& console);
+int info_command(const InfoArgs& args, const Console& console);
+int models_command(const ModelsArgs& args, const Console& console);
+int synth_command(const SynthArgs& args, const Console& console);
+
+}  // namespace lockstep

@@ -1,0 +1,58 @@
+// A model folder made ready to generate.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/command_line.h"
+#include "apps/console.h"
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "model/forward_pass.h"
+#include "model/model.h"
+#include "text/chat_template.h"
+#include "text/tokenizer.h"
+
+namespace lockstep {
+
+// The members refer to each other: an engine stays where it was made.
+struct Engine {
+  Engine(Model loaded, Tokenizer its_tokenizer, int threads, Isa used_isa);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Model model;
+  Tokenizer tokenizer;
+  std::optional<ChatTemplate> chat_template;
+  std::string template_fault;  // why there is none
+  std::vector<int32_t> stop_ids;
+  Isa isa;
+  ThreadPool pool;
+  ForwardPass pass;
+  int64_t context = 0;       // positions
+  std::string context_note;  // why not all that the model could
+};
+
+// Limits of a pass that serves one sequence.
+inline constexpr PassLimits kSessionLimits = {.rows = 128, .logit_rows = 1};
+
+// The checkpoint with its tokenizer, not read in yet.
+struct OpenedModel {
+  Model model;
+  Tokenizer tokenizer;
+};
+Result<OpenedModel> open_model(const std::filesystem::path& folder, const ModelArgs& args);
+
+// Opens, checks that it fits into memory, and reads the weights in behind a progress bar.
+Result<std::unique_ptr<Engine>> load_engine(const std::filesystem::path& folder,
+                                            const ModelArgs& args, const Console& console);
+
+// Ids that end a reply: those of the configs, and the family's two ends of turn where the tokenizer
+// has them, whatever the configs say.
+std::vector<int32_t> stop_ids(const Model& model, const Tokenizer& tokenizer);
+
+}  // namespace lockstep

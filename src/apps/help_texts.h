@@ -1,0 +1,51 @@
+// What --help teaches after the list of options.
+#pragma once
+
+namespace lockstep {
+
+inline constexpr const char* kMainHelp =
+    "Try it:\n"
+    "  lockstep run tiny \"What does the ls command do?\"\n"
+    "  lockstep chat tiny\n"
+    "  lockstep info ~/models/Qwen3.5-4B-MLX-4bit\n"
+    "\n"
+    "A MODEL is a folder as MLX or Hugging Face lay it out, or an embedded one by name\n"
+    "(lockstep models). The text of a reply goes to standard output, everything else to\n"
+    "standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such model.\n"
+    "lockstep COMMAND --help tells more about each.";
+
+inline constexpr const char* kRunHelp =
+    "Examples:\n"
+    "  lockstep run tiny \"How do I list hidden files?\"\n"
+    "  lockstep run tiny --no-think --temperature 0 \"Say hello.\" > hello.txt\n"
+    "  git diff | lockstep run ~/models/m --system \"Write a commit message.\" -\n"
+    "  lockstep run tiny --raw --max-tokens 20 \"Once upon a time\"\n"
+    "  lockstep run tiny --json --logprobs 5 --seed 1 \"Hi\" | python3 -m json.tool\n"
+    "\n"
+    "Thinking is shown dimmed on a terminal, and between <think> and </think> elsewhere;\n"
+    "--json gives it apart from the answer. Ctrl-C stops the reply.";
+
+inline constexpr const char* kChatHelp =
+    "Examples:\n"
+    "  lockstep chat tiny\n"
+    "  lockstep chat ~/models/m --system \"Answer in one sentence.\" --max-tokens 400\n"
+    "\n"
+    "Inside: /help lists the commands. Ctrl-C stops a reply, Ctrl-D leaves.";
+
+inline constexpr const char* kInfoHelp =
+    "Examples:\n"
+    "  lockstep info tiny\n"
+    "  lockstep info ~/models/m --json\n"
+    "\n"
+    "Reads the headers and the small tensors; the weights stay on disk.";
+
+inline constexpr const char* kSynthHelp =
+    "\n"
+    "Examples:\n"
+    "  lockstep synth 2b /tmp/2b\n"
+    "  lockstep synth 4b /tmp/4b --format bf16\n"
+    "\n"
+    "The weights are random in a sane scale, the tokenizer is the embedded one: such a model\n"
+    "is as fast and as large as the real one and writes nonsense.";
+
+}  // namespace lockstep

@@ -1,0 +1,76 @@
+#include "apps/reply.h"
+
+#include <utility>
+
+#include "apps/interrupt.h"
+#include "apps/reply_printer.h"
+#include "text/detokenizer.h"
+
+namespace lockstep {
+namespace {
+
+// Turns tokens into text and hands it on.
+class ReplySink {
+ public:
+  ReplySink(const Tokenizer& tokenizer, const ReplyOptions& options)
+      : options_(options),
+        detokenizer_(tokenizer, !options.raw),
+        splitter_(options.begins_in_thinking),
+        printer_(options.terminal, options.dim) {}
+
+  // The first error of standard output, after which nothing more is printed.
+  const Status& status() const { return status_; }
+
+  void add(int32_t id) { add_text(detokenizer_.push(id)); }
+
+  void finish() {
+    add_text(detokenizer_.finish());
+    if (!options_.raw) hand_on(splitter_.finish());
+    if (options_.print && status_.ok()) status_ = printer_.finish();
+  }
+
+  std::string take_text() { return std::move(text_); }
+  ReplyText take_parts() { return std::move(parts_); }
+
+ private:
+  void add_text(const std::string& text) {
+    text_ += text;
+    hand_on(options_.raw ? ReplyText{{}, text} : splitter_.push(text));
+  }
+
+  void hand_on(const ReplyText& piece) {
+    parts_.thinking += piece.thinking;
+    parts_.answer += piece.answer;
+    if (options_.print && status_.ok()) status_ = printer_.add(piece);
+  }
+
+  ReplyOptions options_;
+  Detokenizer detokenizer_;
+  ThinkingSplitter splitter_;
+  ReplyPrinter printer_;
+  Status status_;
+  std::string text_;
+  ReplyText parts_;
+};
+
+}  // namespace
+
+Result<FinishedReply> make_reply(Engine& engine, Session& session, const GenerateRequest& request,
+                                 const ReplyOptions& options) {
+  ReplySink sink(engine.tokenizer, options);
+  const InterruptScope interrupt(SecondInterrupt::kEndsProcess);
+  std::atomic<bool>& cancel = InterruptScope::flag();
+  auto reply = session.generate(
+      request,
+      [&](const ReplyToken& token) {
+        sink.add(token.id);
+        if (!sink.status().ok()) cancel = true;
+      },
+      &cancel);
+  sink.finish();
+  if (!reply.ok()) return reply.error();
+  LOCKSTEP_RETURN_IF_ERROR(sink.status());
+  return FinishedReply{std::move(reply).value(), sink.take_text(), sink.take_parts()};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,34 @@
+// One reply from prompt ids to text, printed as it comes where that is wanted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "apps/engine.h"
+#include "apps/thinking_splitter.h"
+#include "base/result.h"
+#include "runtime/session.h"
+
+namespace lockstep {
+
+struct ReplyOptions {
+  bool raw = false;  // the text as it is: no thinking told apart, special tokens shown
+  bool begins_in_thinking = false;  // the prompt leaves a think block open
+  bool print = true;
+  bool terminal = false;  // standard output is one
+  bool dim = false;
+};
+
+struct FinishedReply {
+  Reply reply;
+  std::string text;  // all of it, tags included
+  ReplyText parts;   // the same told apart; raw: all answer
+};
+
+// Ctrl-C cancels the reply. Errors: those of Session::generate, and of standard output.
+Result<FinishedReply> make_reply(Engine& engine, Session& session, const GenerateRequest& request,
+                                 const ReplyOptions& options);
+
+}  // namespace lockstep

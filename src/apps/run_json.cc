@@ -1,0 +1,70 @@
+#include "apps/run_json.h"
+
+#include "base/json.h"
+
+namespace lockstep {
+namespace {
+
+json::object entry_json(const Tokenizer& tokenizer, const TokenLogprob& entry) {
+  return {
+      {"id", entry.id}, {"token", tokenizer.decode({&entry.id, 1})}, {"logprob", entry.logprob}};
+}
+
+json::array logprobs_json(const Tokenizer& tokenizer, const Reply& reply) {
+  json::array list;
+  for (const ReplyToken& token : reply.tokens) {
+    if (!token.logprobs) continue;
+    json::object item = entry_json(tokenizer, token.logprobs->chosen);
+    json::array top;
+    for (const TokenLogprob& entry : token.logprobs->top) {
+      top.push_back(entry_json(tokenizer, entry));
+    }
+    item["top"] = std::move(top);
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+json::object sampling_json(const SamplingSettings& settings) {
+  return {{"temperature", settings.temperature},
+          {"top_k", settings.top_k},
+          {"top_p", settings.top_p},
+          {"min_p", settings.min_p}};
+}
+
+json::object timings_json(const ReplyTimings& timings) {
+  return {{"prompt_tokens", timings.prompt_tokens},
+          {"prompt_seconds", timings.prompt_seconds},
+          {"prompt_tokens_per_second", timings.prompt_rate()},
+          {"reply_tokens", timings.reply_tokens},
+          {"reply_seconds", timings.decode_seconds},
+          {"reply_tokens_per_second", timings.decode_rate()}};
+}
+
+}  // namespace
+
+std::string run_json(const Engine& engine, const FinishedReply& finished) {
+  const Reply& reply = finished.reply;
+  json::array ids;
+  for (const ReplyToken& token : reply.tokens) ids.push_back(token.id);
+  json::object root = {{"model", engine.model.checkpoint().path.filename().string()},
+                       {"text", finished.text},
+                       {"thinking", finished.parts.thinking},
+                       {"answer", finished.parts.answer},
+                       {"ids", std::move(ids)},
+                       {"finish_reason", to_string(reply.finish)},
+                       {"stop_id", nullptr},
+                       {"seed", *reply.sampling.seed},
+                       {"sampling", sampling_json(reply.sampling)},
+                       {"precision_tuple", engine.model.precision_tuple()},
+                       {"threads", engine.pool.threads()},
+                       {"isa", to_string(engine.isa)},
+                       {"context", engine.context},
+                       {"timings", timings_json(reply.timings)}};
+  if (reply.stop_id) root["stop_id"] = *reply.stop_id;
+  const bool asked = !reply.tokens.empty() && reply.tokens.front().logprobs;
+  if (asked) root["logprobs"] = logprobs_json(engine.tokenizer, reply);
+  return dump_json(root) + "\n";
+}
+
+}  // namespace lockstep
