@@ -10,7 +10,6 @@ packages=(
   libfmt-dev        # formatting (header-only)
   libgtest-dev      # tests
   libpcre2-dev      # pre-tokenisers other than the family's own
-  libutf8proc-dev   # Unicode normalisation
   clang-format-19   # the formatting check
 )
 
