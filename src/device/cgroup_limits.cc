@@ -24,15 +24,16 @@ std::optional<T> read_number(const fs::path& file) {
   return std::nullopt;
 }
 
-// "inactive_file 4096" in memory.stat.
-uint64_t read_stat(const fs::path& file, std::string_view name) {
-  std::ifstream stream(file);
+// Bytes of files that a group holds in memory and the system takes back when it needs them: a model
+// read in by an earlier run is among them. `prefix` is "" in v2, "total_" in v1.
+uint64_t reclaimable_bytes(const fs::path& memory_stat, const std::string& prefix) {
+  std::ifstream stream(memory_stat);
   std::string key;
-  uint64_t value = 0;
+  uint64_t value = 0, sum = 0;
   while (stream >> key >> value) {
-    if (key == name) return value;
+    if (key == prefix + "inactive_file" || key == prefix + "active_file") sum += value;
   }
-  return 0;
+  return sum;
 }
 
 void keep_least(std::optional<double>& least, double value) {
@@ -71,7 +72,7 @@ CgroupLimits read_cgroup_limits(const fs::path& root) {
     add_cpu_v2(folder, limits);
     add_memory(read_number<uint64_t>(folder / "memory.max"),
                read_number<uint64_t>(folder / "memory.current"),
-               read_stat(folder / "memory.stat", "inactive_file"), limits);
+               reclaimable_bytes(folder / "memory.stat", ""), limits);
   }
   for (const fs::path& folder : cgroup_folders(root, CgroupVersion::kV1, "cpu")) {
     add_cpu_v1(folder, limits);
@@ -79,7 +80,7 @@ CgroupLimits read_cgroup_limits(const fs::path& root) {
   for (const fs::path& folder : cgroup_folders(root, CgroupVersion::kV1, "memory")) {
     add_memory(read_number<uint64_t>(folder / "memory.limit_in_bytes"),
                read_number<uint64_t>(folder / "memory.usage_in_bytes"),
-               read_stat(folder / "memory.stat", "total_inactive_file"), limits);
+               reclaimable_bytes(folder / "memory.stat", "total_"), limits);
   }
   return limits;
 }

@@ -52,7 +52,8 @@ TEST_F(CpuInfo, V2TakesTheTightestGroupOfTheChain) {
   write("sys/fs/cgroup/user.slice/job.scope/memory.current", "1000\n");
   write("sys/fs/cgroup/user.slice/memory.max", "1000000\n");
   write("sys/fs/cgroup/user.slice/memory.current", "400000\n");
-  write("sys/fs/cgroup/user.slice/memory.stat", "anon 100000\ninactive_file 250000\nfile 1\n");
+  write("sys/fs/cgroup/user.slice/memory.stat",
+        "anon 100000\ninactive_file 150000\nfile 250000\nactive_file 100000\n");
   const CgroupLimits limits = read_cgroup_limits(root_);
   EXPECT_DOUBLE_EQ(limits.cpus.value(), 1.5);
   EXPECT_EQ(limits.memory_bytes.value(), 1000000u);
@@ -75,7 +76,8 @@ TEST_F(CpuInfo, V1ReadsEachControllersTree) {
   write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", "2000000\n");
   write("sys/fs/cgroup/memory/memory.usage_in_bytes", "500000\n");
-  write("sys/fs/cgroup/memory/memory.stat", "cache 9\ntotal_inactive_file 100000\n");
+  write("sys/fs/cgroup/memory/memory.stat",
+        "cache 9\ninactive_file 7\ntotal_inactive_file 40000\ntotal_active_file 60000\n");
   const CgroupLimits limits = read_cgroup_limits(root_);
   EXPECT_DOUBLE_EQ(limits.cpus.value(), 2.0);
   EXPECT_EQ(limits.memory_available.value(), 1600000u);
