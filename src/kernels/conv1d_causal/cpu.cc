@@ -3,29 +3,39 @@
 #include "kernels/simd/math.h"
 
 namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
+// Input row `row` of the sequence, counted from the segment's first; before it stands the state.
+const float* input_row(const Conv1dCausalArgs& args, const ConvSequence& sequence, int64_t row) {
+  if (row < 0) return sequence.state_in + (row + kConvTaps - 1) * args.channels;
+  return args.u + (sequence.first_row + row) * args.channels;
+}
+
+}  // namespace
 
 void conv1d_causal_channels(const Conv1dCausalArgs& args, const ConvSequence& sequence,
                             int64_t begin, int64_t end) {
-  const int64_t channels = args.channels;
-  for (int64_t c = begin; c < end; c += kLanes) {
-    const int64_t n = end - c;
-    F32x16 w[kConvTaps];
-    for (int j = 0; j < kConvTaps; ++j) w[j] = load_up_to(args.weight + j * channels + c, n);
-    F32x16 past[kConvTaps - 1];  // the three inputs before the current one, oldest first
-    for (int j = 0; j < kConvTaps - 1; ++j) {
-      past[j] = load_up_to(sequence.state_in + j * channels + c, n);
+  const float* weight[kConvTaps];
+  for (int64_t j = 0; j < kConvTaps; ++j) weight[j] = args.weight + j * args.channels;
+  for (int64_t row = 0; row < sequence.rows; ++row) {
+    const float* u[kConvTaps];  // oldest first
+    for (int64_t j = 0; j < kConvTaps; ++j) {
+      u[j] = input_row(args, sequence, row + j - (kConvTaps - 1));
     }
-    for (int64_t row = sequence.first_row; row < sequence.first_row + sequence.rows; ++row) {
-      const F32x16 u = load_up_to(args.u + row * channels + c, n);
-      const F32x16 sum = fma(w[3], u, fma(w[2], past[2], fma(w[1], past[1], w[0] * past[0])));
-      store_up_to(silu(sum), args.out + row * channels + c, n);
-      past[0] = past[1];
-      past[1] = past[2];
-      past[2] = u;
+    float* out = args.out + (sequence.first_row + row) * args.channels;
+    for (int64_t c = begin; c < end; c += kLanes) {
+      const int64_t n = end - c;
+      F32x16 sum = load_up_to(weight[0] + c, n) * load_up_to(u[0] + c, n);
+      for (int64_t j = 1; j < kConvTaps; ++j) {
+        sum = fma(load_up_to(weight[j] + c, n), load_up_to(u[j] + c, n), sum);
+      }
+      store_up_to(silu(sum), out + c, n);
     }
-    for (int j = 0; j < kConvTaps - 1; ++j) {
-      store_up_to(past[j], sequence.state_out + j * channels + c, n);
-    }
+  }
+  for (int64_t j = 0; j < kConvTaps - 1; ++j) {
+    const float* kept = input_row(args, sequence, sequence.rows + j - (kConvTaps - 1));
+    std::memcpy(sequence.state_out + j * args.channels + begin, kept + begin,
+                static_cast<size_t>(end - begin) * sizeof(float));
   }
 }
 

@@ -58,7 +58,7 @@ constexpr double gated_delta_state_error(const GatedDeltaError& e) {
   const double chain = e.beta * e.key_norm * e.key_norm * roundings(static_cast<double>(e.key_dim));
   return carried +
          2.0 * ((kRounding + chain) * e.decayed_norm + 2.0 * kRounding * e.key_norm * e.write +
-                kRounding * e.state_norm + kStateFloor);
+                kRounding * e.state_norm + kStateFloor * static_cast<double>(e.key_dim));
 }
 
 void run_gated_delta(const CpuContext& context, const GatedDeltaArgs& args);

@@ -83,6 +83,24 @@ TEST(MoeCombine, CancellingExpertsKeepFloat32) {
   EXPECT_GE(std::fabs(twin - want[0]), 100.0 * bound[0]);
 }
 
+// The gate is far enough up that its sigmoid is 1.
+TEST(MoeCombine, AddsTheSlotsInOrderThenTheSharedExpert) {
+  Inputs in(8, 100);
+  in.gate.assign(in.gate.size(), 40.0f);
+  std::vector<float> want;
+  for (size_t i = 0; i < static_cast<size_t>(kRows * 100); ++i) {
+    const size_t row = i / 100;
+    float sum = 0.0f;
+    for (size_t slot = row * 8; slot < row * 8 + 8; ++slot) {
+      sum = std::fma(in.weights[slot], in.down[slot * 100 + i % 100], sum);
+    }
+    want.push_back(in.shared[i] + sum);
+  }
+  EXPECT_EQ(
+      compare_bits({"moe_combine", {kRows, 100}, 1}, run(default_context(), in, 0, kRows), want),
+      "");
+}
+
 TEST(MoeCombine, NanStaysInItsRow) {
   Inputs in(4, 20);
   const std::vector<float> want = run(default_context(), in, 0, kRows);
