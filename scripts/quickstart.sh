@@ -7,4 +7,4 @@ cd "$(dirname "$0")/.."
 scripts/install_dependencies.sh
 cmake --preset release -DLOCKSTEP_BUILD_TESTS=OFF >/dev/null
 cmake --build --preset release --target lockstep
-exec build/release/lockstep run tiny "${1:-How do I list the files of a folder?}"
+exec build/release/lockstep run tiny --temperature 0 "${1:-What does \`mount\` do?}"

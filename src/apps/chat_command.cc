@@ -75,7 +75,8 @@ Status Chat::reply() {
   const ReplyOptions options = {.begins_in_thinking = ends_in_thinking(text),
                                 .print = true,
                                 .terminal = console_.out_terminal,
-                                .dim = console_.dim};
+                                .dim = console_.dim,
+                                .second_interrupt = SecondInterrupt::kSetsFlag};
   LOCKSTEP_ASSIGN_OR_RETURN(FinishedReply finished,
                             make_reply(engine_, session_, request, options));
   note(describe_figures(finished.reply));
@@ -110,7 +111,7 @@ Status Chat::regenerate() {
 Status Chat::show_prompt() {
   LOCKSTEP_ASSIGN_OR_RETURN(const std::string text,
                             render_prompt(engine_, conversation_.messages(), args_.reply.no_think));
-  return print(text + "\n");
+  return print((console_.out_terminal ? without_controls(text) : text) + "\n");
 }
 
 void Chat::save(std::string_view file) {
@@ -118,10 +119,14 @@ void Chat::save(std::string_view file) {
     failure_ = Error{ErrorCode::kInvalidArgument, "/save needs the name of a file"};
     return;
   }
-  failure_ =
+  const Status saved =
       write_text_file(std::string(file), dump_messages(conversation_.messages()) + "\n", true);
-  if (failure_.ok())
+  if (saved.ok()) {
     note(fmt::format("saved {} messages to {}", conversation_.messages().size(), file));
+  } else {
+    // The user's choice of a file is at fault, not standard output: the conversation goes on.
+    failure_ = Error{ErrorCode::kInvalidArgument, saved.error().message};
+  }
 }
 
 Chat::Next Chat::obey(std::string_view command, std::string_view argument) {

@@ -32,6 +32,28 @@ struct Raw {
   std::optional<std::string> seed;  // CLI11 would take -1 for 2^64 - 1
 };
 
+// CLI11 reads "010" as 8, stops at the largest number that fits and takes "" for an absent option.
+template <typename Number>
+std::string check_number(const std::string& text) {
+  Number value = {};
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  const size_t first = text.starts_with('-') ? 1 : 0;
+  const bool octal = text.size() > first + 1 && text[first] == '0' && text[first + 1] >= '0' &&
+                     text[first + 1] <= '9';
+  if (!octal && parsed.ec == std::errc() && parsed.ptr == end) return {};
+  return fmt::format("\"{}\" is not a number that fits", text);
+}
+
+std::string check_not_empty(const std::string& text) {
+  return text.empty() ? "it must not be empty" : std::string();
+}
+
+const CLI::Validator kWhole(check_number<int64_t>, "");
+const CLI::Validator kThreads(check_number<int>, "");
+const CLI::Validator kReal(check_number<double>, "");
+const CLI::Validator kNotEmpty(check_not_empty, "");
+
 void add_checkpoint_options(CLI::App& app, ModelArgs& args, Raw& raw) {
   app.add_option("MODEL", args.model, "A model folder, or a name that lockstep models lists")
       ->required();
@@ -39,6 +61,7 @@ void add_checkpoint_options(CLI::App& app, ModelArgs& args, Raw& raw) {
                  "int8 (default): int8 activations, bf16 cache; full: float32")
       ->type_name("NAME");
   app.add_option("--mtp", args.mtp, "Draft head to use: a folder or a .safetensors file")
+      ->check(kNotEmpty)
       ->type_name("PATH");
   app.add_flag("--allow-unused", args.allow_unused,
                "Accept weights that nothing reads and nothing explains");
@@ -47,9 +70,11 @@ void add_checkpoint_options(CLI::App& app, ModelArgs& args, Raw& raw) {
 void add_running_options(CLI::App& app, ModelArgs& args, Raw& raw) {
   app.add_option("--ctx", args.context,
                  "Positions of prompt and reply together (default: what fits)")
+      ->check(kWhole)
       ->type_name("N");
   app.add_option("--threads", args.threads,
                  "Threads (default: what affinity and the cgroup quota allow)")
+      ->check(kThreads)
       ->type_name("N");
   app.add_option("--isa", raw.isa, "Instruction set, for comparisons: none changes a bit")
       ->type_name("NAME");
@@ -59,20 +84,25 @@ void add_reply_options(CLI::App& app, ReplyArgs& args, Raw& raw) {
   app.add_option("--system", args.system, "System message")->type_name("TEXT");
   app.add_option("--max-tokens", args.max_tokens,
                  "Most tokens of a reply (default: to the end of the context)")
+      ->check(kWhole)
       ->type_name("N");
   app.add_flag("--no-think", args.no_think, "Ask the template for a reply without thinking");
   const char* group = "Sampling (default: the model's generation_config.json, else neutral)";
   SamplingArgs& sampling = args.sampling;
   app.add_option("--temperature", sampling.temperature, "0: always the likeliest token")
+      ->check(kReal)
       ->type_name("T")
       ->group(group);
   app.add_option("--top-k", sampling.top_k, "Only the K likeliest tokens; 0: off")
+      ->check(kWhole)
       ->type_name("K")
       ->group(group);
   app.add_option("--top-p", sampling.top_p, "Only the likeliest tokens that hold probability P")
+      ->check(kReal)
       ->type_name("P")
       ->group(group);
   app.add_option("--min-p", sampling.min_p, "Only tokens at least P times as likely as the first")
+      ->check(kReal)
       ->type_name("P")
       ->group(group);
   app.add_option("--seed", raw.seed, "The same seed, the same reply (default: random)")
@@ -80,8 +110,7 @@ void add_reply_options(CLI::App& app, ReplyArgs& args, Raw& raw) {
       ->group(group);
 }
 
-void add_run(CLI::App& app, Raw& raw) {
-  CLI::App& run = *app.add_subcommand("run", "Answer one prompt");
+void configure_run(CLI::App& run, Raw& raw) {
   run.footer(kRunHelp);
   add_checkpoint_options(run, raw.run.model, raw);
   run.add_option("PROMPT", raw.run.prompt, "The prompt; - reads standard input");
@@ -94,36 +123,32 @@ void add_run(CLI::App& app, Raw& raw) {
   run.add_flag("--json", raw.run.json, "Print one JSON object at the end, nothing before");
   run.add_option("--logprobs", raw.run.logprobs,
                  "With --json: log-probabilities, with the N likeliest (0 to 20)")
+      ->check(kWhole)
       ->type_name("N");
 }
 
-void add_chat(CLI::App& app, Raw& raw) {
-  CLI::App& chat = *app.add_subcommand("chat", "Hold a conversation");
+void configure_chat(CLI::App& chat, Raw& raw) {
   chat.footer(kChatHelp);
   add_checkpoint_options(chat, raw.chat.model, raw);
   add_running_options(chat, raw.chat.model, raw);
   add_reply_options(chat, raw.chat.reply, raw);
 }
 
-void add_info(CLI::App& app, Raw& raw) {
-  CLI::App& info = *app.add_subcommand("info", "Say what a model is and what it needs");
+void configure_info(CLI::App& info, Raw& raw) {
   info.footer(kInfoHelp);
   add_checkpoint_options(info, raw.info.model, raw);
   info.add_flag("--json", raw.info.json, "Print one JSON object");
 }
 
-void add_models(CLI::App& app, Raw& raw) {
-  CLI::App& models = *app.add_subcommand("models", "List the embedded models");
+void configure_models(CLI::App& models, Raw& raw) {
   models.add_flag("--json", raw.models.json, "Print one JSON array");
 }
 
-void add_synth(CLI::App& app, Raw& raw) {
+void configure_synth(CLI::App& synth, Raw& raw) {
   std::string shapes = "SHAPE is one of:\n";
   for (const SynthShape& shape : synth_shapes()) {
     shapes += fmt::format("  {:<14} {}\n", shape.name, shape.description);
   }
-  CLI::App& synth =
-      *app.add_subcommand("synth", "Write a synthetic model in the shape of a released one");
   synth.footer(shapes + kSynthHelp);
   synth.add_option("SHAPE", raw.synth.shape, "Which shape")->required();
   synth.add_option("DIR", raw.synth.folder, "Folder to write; it must not exist or be empty")
@@ -135,8 +160,23 @@ void add_synth(CLI::App& app, Raw& raw) {
   synth
       .add_option("--threads", raw.synth.threads,
                   "Threads (default: what affinity and the cgroup quota allow)")
+      ->check(kThreads)
       ->type_name("N");
 }
+
+struct CommandEntry {
+  const char* name;
+  const char* description;
+  void (*configure)(CLI::App&, Raw&);
+};
+
+constexpr CommandEntry kCommands[] = {
+    {"run", "Answer one prompt", configure_run},
+    {"chat", "Hold a conversation", configure_chat},
+    {"info", "Say what a model is and what it needs", configure_info},
+    {"models", "List the embedded models", configure_models},
+    {"synth", "Write a synthetic model in the shape of a released one", configure_synth},
+};
 
 std::string check_threads(const std::optional<int>& threads) {
   if (!threads || (*threads >= 1 && *threads <= kMaxThreads)) return {};
@@ -254,9 +294,9 @@ Command take_command(const std::string& name, Raw& raw, std::string& error) {
 }
 
 // Null if there is none of that name.
-const CLI::App* find_command(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (command->get_name() == name) return command;
+const CommandEntry* find_command(const std::string& name) {
+  for (const CommandEntry& command : kCommands) {
+    if (command.name == name) return &command;
   }
   return nullptr;
 }
@@ -280,54 +320,65 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return one_line(error.what());
 }
 
-}  // namespace
+// Parses what follows on its own, so that a prompt may be the name of a command.
+CommandLine parse_with(CLI::App& app, std::span<const std::string> arguments) {
+  app.get_formatter()->column_width(28);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return {.command = {}, .text = app.help() + "\n", .error = {}};
+  } catch (const CLI::CallForVersion&) {
+    return {.command = {}, .text = app.version() + "\n", .error = {}};
+  } catch (const CLI::ParseError& error) {
+    return {.command = {}, .text = {}, .error = describe(error, app)};
+  }
+  return {};
+}
 
-CommandLine parse_command_line(std::span<const std::string> arguments) {
+CommandLine parse_main(std::span<const std::string> arguments) {
   CLI::App app("Lockstep runs models of the Qwen3.5 family.", "lockstep");
   app.footer(kMainHelp);
   app.set_version_flag("--version", std::string("lockstep ") + LOCKSTEP_VERSION);
-  Raw raw;
-  add_run(app, raw);
-  add_chat(app, raw);
-  add_info(app, raw);
-  add_models(app, raw);
-  add_synth(app, raw);
-  for (CLI::App* command : app.get_subcommands({})) {
-    command->get_formatter()->column_width(28);
+  for (const CommandEntry& command : kCommands) {
+    app.add_subcommand(command.name, command.description);
   }
-  if (arguments.empty())
+  CommandLine line = parse_with(app, arguments);
+  if (line.text.empty() && line.error.empty()) line.error = "no command";
+  return line;
+}
+
+CommandLine parse_command(const CommandEntry& entry, std::span<const std::string> arguments) {
+  CLI::App app(entry.description, std::string("lockstep ") + entry.name);
+  Raw raw;
+  entry.configure(app, raw);
+  CommandLine line = parse_with(app, arguments);
+  if (!line.text.empty() || !line.error.empty()) return line;
+  Command chosen = take_command(entry.name, raw, line.error);
+  if (line.error.empty()) line.command = std::move(chosen);
+  return line;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(std::span<const std::string> arguments) {
+  if (arguments.empty()) {
     return {.command = {}, .text = {}, .error = "no command (see lockstep --help)"};
+  }
   const std::string& name = arguments.front();
-  const CLI::App* command = find_command(app, name);
-  if (!name.starts_with("-") && command == nullptr) {
+  const CommandEntry* entry = find_command(name);
+  if (entry == nullptr && !name.starts_with("-")) {
     return {.command = {},
             .text = {},
             .error = fmt::format("\"{}\" is not a command; run, chat, info, models and synth are",
                                  name)};
   }
-  const std::string title = command == nullptr ? "lockstep" : "lockstep " + name;
-  const auto refuse = [&](const std::string& error) {
-    return CommandLine{
-        .command = {}, .text = {}, .error = fmt::format("{} (see {} --help)", error, title)};
-  };
-  try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    app.parse(std::move(reversed));
-  } catch (const CLI::CallForHelp&) {
-    const CLI::App& shown = command == nullptr ? app : *command;
-    return {.command = {},
-            .text = shown.help(command == nullptr ? "" : "lockstep") + "\n",
-            .error = {}};
-  } catch (const CLI::CallForVersion&) {
-    return {.command = {}, .text = app.version() + "\n", .error = {}};
-  } catch (const CLI::ParseError& error) {
-    return refuse(describe(error, app));
+  CommandLine line =
+      entry == nullptr ? parse_main(arguments) : parse_command(*entry, arguments.subspan(1));
+  if (!line.error.empty()) {
+    const std::string title = entry == nullptr ? "lockstep" : "lockstep " + name;
+    line.error = fmt::format("{} (see {} --help)", line.error, title);
   }
-  if (command == nullptr) return refuse("no command");
-  std::string error;
-  Command chosen = take_command(name, raw, error);
-  if (!error.empty()) return refuse(error);
-  return {.command = std::move(chosen), .text = {}, .error = {}};
+  return line;
 }
 
 }  // namespace lockstep

@@ -160,5 +160,24 @@ TEST(CommandLine, HelpTeachesAndListsOnlyWhatExists) {
   EXPECT_TRUE(parse({"--version"}).text.starts_with("lockstep 0."));
 }
 
+TEST(CommandLine, APromptMayBeTheNameOfACommand) {
+  for (const char* name : {"run", "chat", "info", "models", "synth"}) {
+    EXPECT_EQ(run_args({name}).prompt, name);
+    EXPECT_NE(parse({"run", "tiny", "hi", name}).error, "");
+    EXPECT_NE(parse({"models", name}).error, "");
+  }
+}
+
+TEST(CommandLine, NumbersAreDecimalAndWhole) {
+  EXPECT_EQ(run_args({"Hi", "--ctx", "64"}).model.context, 64);
+  for (const char* text : {"0100", "-010", "0x10", "99999999999999999999", "", "1.5", "7 "}) {
+    for (const char* flag : {"--ctx", "--max-tokens", "--top-k", "--threads"}) {
+      EXPECT_NE(parse({"run", "tiny", "Hi", flag, text}).error, "") << flag << " " << text;
+    }
+  }
+  EXPECT_NE(parse({"run", "tiny", "Hi", "--temperature", ""}).error, "");
+  EXPECT_NE(parse({"run", "tiny", "Hi", "--mtp", ""}).error, "");
+}
+
 }  // namespace
 }  // namespace lockstep

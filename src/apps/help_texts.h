@@ -5,7 +5,7 @@ namespace lockstep {
 
 inline constexpr const char* kMainHelp =
     "Try it:\n"
-    "  lockstep run tiny \"What does the ls command do?\"\n"
+    "  lockstep run tiny --temperature 0 \"What does \\`mount\\` do?\"\n"
     "  lockstep chat tiny\n"
     "  lockstep info ~/models/Qwen3.5-4B-MLX-4bit\n"
     "\n"
@@ -16,14 +16,15 @@ inline constexpr const char* kMainHelp =
 
 inline constexpr const char* kRunHelp =
     "Examples:\n"
-    "  lockstep run tiny \"How do I list hidden files?\"\n"
+    "  lockstep run tiny --temperature 0 \"What does \\`mount\\` do?\"\n"
     "  lockstep run tiny --no-think --temperature 0 \"Say hello.\" > hello.txt\n"
     "  git diff | lockstep run ~/models/m --system \"Write a commit message.\" -\n"
     "  lockstep run tiny --raw --max-tokens 20 \"Once upon a time\"\n"
     "  lockstep run tiny --json --logprobs 5 --seed 1 \"Hi\" | python3 -m json.tool\n"
     "\n"
     "Thinking is shown dimmed on a terminal, and between <think> and </think> elsewhere;\n"
-    "--json gives it apart from the answer. Ctrl-C stops the reply.";
+    "--json gives it apart from the answer. A prompt from a file or standard input loses one\n"
+    "final newline, except with --raw. Ctrl-C stops the reply.";
 
 inline constexpr const char* kChatHelp =
     "Examples:\n"

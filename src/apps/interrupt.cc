@@ -46,9 +46,11 @@ InterruptScope::~InterruptScope() {
 }
 
 void InterruptScope::clear() {
+  // In this order a signal in between leaves the flag set with nothing to read, or both: never a
+  // readable descriptor without the flag.
+  interrupted = false;
   uint64_t pending = 0;
   [[maybe_unused]] const ssize_t drained = read(wake, &pending, sizeof pending);
-  interrupted = false;
 }
 
 std::atomic<bool>& InterruptScope::flag() { return interrupted; }
@@ -58,7 +60,8 @@ bool wait_for_input() {
   while (!interrupted) {
     const int ready = poll(descriptors.data(), descriptors.size(), -1);
     if (ready > 0 && descriptors[0].revents != 0 && !interrupted) return true;
-    if (ready < 0 && errno != EINTR) return true;  // reading will tell what is wrong
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return true;  // reading will tell what is wrong
   }
   return false;
 }

@@ -39,7 +39,10 @@ std::optional<fs::path> embedded_model_folder(const EmbeddedModel& model) {
 Result<fs::path> find_model(const std::string& model) {
   std::error_code code;
   const fs::file_status status = fs::status(model, code);
-  if (fs::is_directory(status)) return fs::path(model);
+  if (fs::is_directory(status)) {
+    const fs::path folder(model);  // "models/m/", as a shell completes it, has no last name
+    return folder.has_filename() ? folder : folder.parent_path();
+  }
   for (const EmbeddedModel& embedded : kEmbedded) {
     if (model != embedded.name) continue;
     if (const auto folder = embedded_model_folder(embedded)) return *folder;

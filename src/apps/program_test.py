@@ -405,7 +405,15 @@ class Chat(Program):
         return seen
 
     def wait(self, process):
-        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        self.fail("the program did not end")
 
     def test_a_terminal_dims_thinking_and_keeps_a_history(self):
         process, descriptor = self.terminal("chat", "tiny", "--max-tokens", 12, "--temperature", 0)

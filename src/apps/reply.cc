@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "apps/interrupt.h"
 #include "apps/reply_printer.h"
 #include "text/detokenizer.h"
 
@@ -58,7 +57,7 @@ class ReplySink {
 Result<FinishedReply> make_reply(Engine& engine, Session& session, const GenerateRequest& request,
                                  const ReplyOptions& options) {
   ReplySink sink(engine.tokenizer, options);
-  const InterruptScope interrupt(SecondInterrupt::kEndsProcess);
+  const InterruptScope interrupt(options.second_interrupt);
   std::atomic<bool>& cancel = InterruptScope::flag();
   auto reply = session.generate(
       request,

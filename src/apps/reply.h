@@ -7,6 +7,7 @@
 #include <string>
 
 #include "apps/engine.h"
+#include "apps/interrupt.h"
 #include "apps/thinking_splitter.h"
 #include "base/result.h"
 #include "runtime/session.h"
@@ -19,6 +20,7 @@ struct ReplyOptions {
   bool print = true;
   bool terminal = false;  // standard output is one
   bool dim = false;
+  SecondInterrupt second_interrupt = SecondInterrupt::kEndsProcess;
 };
 
 struct FinishedReply {

@@ -32,6 +32,9 @@ Result<Input> read_input(const RunArgs& args) {
     LOCKSTEP_RETURN_IF_ERROR(check_prompt_text(*args.prompt, "the prompt"));
     input.text = *args.prompt;
   }
+  // An editor or echo ends a text with a newline that nobody meant to say.
+  const bool from_file = args.file || (args.prompt && *args.prompt == "-");
+  if (from_file && !args.raw && input.text.ends_with('\n')) input.text.pop_back();
   if (args.reply.system) {
     LOCKSTEP_RETURN_IF_ERROR(check_prompt_text(*args.reply.system, "--system"));
   }

@@ -24,7 +24,8 @@ TEST(SamplingChoice, TheCommandLineWinsOverTheCheckpointOverNeutral) {
   EXPECT_EQ(choice.settings.min_p, 0.0);
   EXPECT_EQ(choice.settings.seed, 9u);
   EXPECT_EQ(choice.description,
-            "temperature 0.7, top-k 5, top-p 0.95 (from generation_config.json), seed 9");
+            "temperature 0.7, top-k 5, top-p 0.95, seed 9 (temperature, top-p from "
+            "generation_config.json)");
 }
 
 TEST(SamplingChoice, WithoutAdviceItIsTheModelsOwnDistribution) {

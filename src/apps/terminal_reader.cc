@@ -15,6 +15,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kHistoryLines = 1000;
+constexpr char kEndOfInput = 4;  // Ctrl-D
 
 class TerminalReader : public LineReader {
  public:
@@ -76,6 +77,8 @@ class TerminalReader : public LineReader {
       if (count == 0) return 0;
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return -1;
+      // A Ctrl-D typed while the terminal still took whole lines arrives as a zero byte.
+      if (byte == 0) byte = kEndOfInput;
       const size_t used = std::mbrtowc(out, &byte, 1, &state);
       if (used == static_cast<size_t>(-2)) continue;  // part of a character
       if (used == static_cast<size_t>(-1)) {

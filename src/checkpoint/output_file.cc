@@ -34,8 +34,15 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& target, uint6
   if (lstat(path.c_str(), &found) == 0) {
     return Error{ErrorCode::kIo, fmt::format("{} exists already; nothing is overwritten", path)};
   }
+  // O_EXCL: neither a file of the user's nor what a link names is ever written to.
   const int descriptor =
-      open((path + ".partial").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+      open((path + ".partial").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (descriptor < 0 && errno == EEXIST) {
+    return Error{ErrorCode::kIo,
+                 fmt::format("{}.partial exists already, perhaps left over from an interrupted "
+                             "write: remove it first",
+                             path)};
+  }
   if (descriptor < 0) return system_error(fmt::format("cannot create {}.partial", path), errno);
   OutputFile file(path, descriptor);
   if (const int number = reserve(descriptor, bytes); number != 0) {

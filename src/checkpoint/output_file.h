@@ -15,7 +15,7 @@ namespace lockstep {
 class OutputFile {
  public:
   // Creates PATH.partial and reserves `bytes` of disk for it, so that a full disk is an error here
-  // and not at the last byte. A PATH that exists is refused; a left-over PATH.partial is replaced.
+  // and not at the last byte. A PATH or a PATH.partial that exists is refused.
   static Result<OutputFile> create(const std::filesystem::path& path, uint64_t bytes);
 
   // An unpublished file is removed.

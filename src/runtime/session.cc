@@ -166,13 +166,13 @@ Result<Reply> Session::generate(const GenerateRequest& request, const OnToken& o
   LOCKSTEP_RETURN_IF_ERROR(continue_or_restart(request.prompt));
   Reply reply;
   reply.sampling = sampler.settings();
-  reply.timings.prompt_tokens = static_cast<int64_t>(request.prompt.size());
   reply.timings.cached_tokens = static_cast<int64_t>(ids_.size());
 
   const auto prompt_start = Clock::now();
   LOCKSTEP_ASSIGN_OR_RETURN(const std::span<const float> logits,
                             read_prompt(request.prompt, cancel));
   reply.timings.prompt_seconds = seconds_since(prompt_start);
+  reply.timings.prompt_tokens = static_cast<int64_t>(ids_.size());
   if (logits.empty()) {
     reply.finish = FinishReason::kCancelled;
     return reply;

@@ -40,8 +40,8 @@ enum class FinishReason : uint8_t {
 const char* to_string(FinishReason reason);
 
 struct ReplyTimings {
-  int64_t prompt_tokens = 0;
-  int64_t cached_tokens = 0;  // of the prompt: kept from the call before, not read again
+  int64_t prompt_tokens = 0;  // read or kept; fewer than the prompt has if it was cancelled
+  int64_t cached_tokens = 0;  // of these: kept from the call before, not read again
   double prompt_seconds = 0.0;
   int64_t reply_tokens = 0;
   int64_t decode_rounds = 0;  // forward passes after the prompt; the first token needs none
