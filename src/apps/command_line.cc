@@ -63,6 +63,7 @@ void add_checkpoint_options(CLI::App& app, ModelArgs& args, Raw& raw) {
   app.add_option("--mtp", args.mtp, "Draft head to use: a folder or a .safetensors file")
       ->check(kNotEmpty)
       ->type_name("PATH");
+  app.add_flag("--no-mtp", args.no_mtp, "Leave the draft head alone, whatever is wrong with it");
   app.add_flag("--allow-unused", args.allow_unused,
                "Accept weights that nothing reads and nothing explains");
 }
@@ -189,6 +190,7 @@ std::string check_model(ModelArgs& args, const Raw& raw) {
     return fmt::format("--precision {} is not known; int8 and full are", raw.precision);
   }
   args.precision = *precision;
+  if (args.no_mtp && !args.mtp.empty()) return "--mtp and --no-mtp exclude each other";
   if (args.context && *args.context < 1) {
     return fmt::format("--ctx is {}; it must be at least 1", *args.context);
   }

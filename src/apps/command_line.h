@@ -16,6 +16,7 @@ namespace lockstep {
 struct ModelArgs {
   std::string model;  // a folder or the name of an embedded model
   std::string mtp;    // a draft head; empty: the one the model has
+  bool no_mtp = false;
   bool allow_unused = false;
   Precision precision = Precision::kInt8;
   std::optional<int64_t> context;  // positions

@@ -130,6 +130,7 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
       {{"run", "tiny", "a", "--threads", "1025"}, "--threads is 1025"},
       {{"run", "tiny", "a", "--precision", "fp8"}, "--precision fp8"},
       {{"run", "tiny", "a", "--isa", "mmx"}, "--isa mmx"},
+      {{"info", "tiny", "--mtp", "m", "--no-mtp"}, "exclude each other"},
       {{"run", "tiny", "a", "--logprobs", "1"}, "--logprobs needs --json"},
       {{"run", "tiny", "a", "--json", "--logprobs", "21"}, "--logprobs is 21"},
       {{"info", "tiny", "more"}, "unexpected argument"},

@@ -62,6 +62,7 @@ Engine::Engine(Model loaded, Tokenizer its_tokenizer, int threads, Isa used_isa)
 Result<OpenedModel> open_model(const fs::path& folder, const ModelArgs& args) {
   OpenOptions options;
   options.mtp_path = args.mtp;
+  options.use_mtp = !args.no_mtp;
   LOCKSTEP_ASSIGN_OR_RETURN(Checkpoint checkpoint, open_checkpoint(folder, options));
   LOCKSTEP_ASSIGN_OR_RETURN(Tokenizer tokenizer, load_tokenizer(folder / "tokenizer.json"));
   const ModelOptions model_options = {.precision = args.precision,

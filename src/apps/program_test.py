@@ -270,8 +270,16 @@ class BadInput(Program):
         self.assertEqual(
             lockstep("run", model, "--allow-unused", "--max-tokens", 1, "Hi").returncode, 0)
 
-    def test_a_foreign_draft_head_is_refused_by_name(self):
+    def test_a_foreign_draft_head_is_refused_by_name_and_can_be_left_alone(self):
         self.assert_one_line(run_tiny("--mtp", self.folder, "Hi"), 1, str(self.folder))
+        self.assert_one_line(run_tiny("--mtp", SOURCE / "models/tiny-moe-mlx-4bit", "Hi"), 1,
+                             "draft head")
+        model = self.copy_tiny()
+        os.truncate(model / "mtp/model.safetensors", 100)
+        self.assert_one_line(lockstep("run", model, "Hi"), 1, "mtp/model.safetensors")
+        result = lockstep("run", model, "--no-mtp", "--max-tokens", 1, "Hi")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"draft head Turned off.", result.stderr)
 
 
 class Streams(Program):
