@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOtherDraftHead =
-    "; turn the draft head off, or name one of this model (--mtp PATH)";
+    "; turn the draft head off (--no-mtp), or name one of this model (--mtp PATH)";
 
 // The steps of opening, in the order in which they are called.
 class Opener {
