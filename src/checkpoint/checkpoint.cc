@@ -219,7 +219,7 @@ Status Opener::settle_draft_head() {
   if (config.mtp_layers > 1 || config.mtp_dedicated_embeddings) {
     return Error{ErrorCode::kUnsupported,
                  fmt::format("{}: found a draft head with {}, expected one layer that shares the "
-                             "model's embedding; turn the draft head off",
+                             "model's embedding; turn it off (--no-mtp)",
                              file("config.json").string(),
                              config.mtp_layers > 1 ? fmt::format("{} layers", config.mtp_layers)
                                                    : "an embedding of its own")};
