@@ -127,7 +127,7 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
       {{"run", "tiny", "a", "--max-tokens", "-1"}, "--max-tokens is -1"},
       {{"run", "tiny", "a", "--ctx", "0"}, "--ctx is 0"},
       {{"run", "tiny", "a", "--threads", "0"}, "--threads is 0"},
-      {{"run", "tiny", "a", "--threads", "1025"}, "--threads is 1025"},
+      {{"run", "tiny", "a", "--threads", "2048"}, "--threads is 2048"},
       {{"run", "tiny", "a", "--precision", "fp8"}, "--precision fp8"},
       {{"run", "tiny", "a", "--isa", "mmx"}, "--isa mmx"},
       {{"info", "tiny", "--mtp", "m", "--no-mtp"}, "exclude each other"},

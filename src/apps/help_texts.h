@@ -49,4 +49,14 @@ inline constexpr const char* kSynthHelp =
     "The weights are random in a sane scale, the tokenizer is the embedded one: such a model\n"
     "is as fast and as large as the real one and writes nonsense.";
 
+inline constexpr const char* kModelsHelp =
+    "Examples:\n"
+    "  lockstep models\n"
+    "  lockstep run tiny \"What is a mutex?\"";
+
+inline constexpr const char* kVerifyHelp =
+    "Each check ends with one line that sums it up. Exit codes: 0 green, 1 red, 2 wrong usage,\n"
+    "3 something that the check needs is missing.\n"
+    "lockstep verify CHECK --help tells more about each.";
+
 }  // namespace lockstep

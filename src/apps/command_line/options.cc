@@ -1,0 +1,197 @@
+#include "apps/command_line/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "sampling/settings.h"
+
+namespace lockstep {
+namespace {
+
+template <typename Number>
+std::string check_number(const std::string& text) {
+  Number value = {};
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  const size_t first = text.starts_with('-') ? 1 : 0;
+  const bool octal = text.size() > first + 1 && text[first] == '0' && text[first + 1] >= '0' &&
+                     text[first + 1] <= '9';
+  if (!octal && parsed.ec == std::errc() && parsed.ptr == end) return {};
+  return fmt::format("\"{}\" is not a number that fits", text);
+}
+
+std::string check_not_empty(const std::string& text) {
+  return text.empty() ? "it must not be empty" : std::string();
+}
+
+std::string available_names() {
+  std::string names;
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
+    if (isa_available(isa)) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(isa));
+  }
+  return names;
+}
+
+std::string one_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string describe(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extras = app.remaining(true);
+    const std::string first = extras.empty() ? error.what() : extras.front();
+    if (first.starts_with("-")) {
+      return fmt::format("unknown flag {} (a prompt that begins with - goes after --)", first);
+    }
+    return fmt::format("unexpected argument \"{}\" (a prompt of several words goes in quotes)",
+                       first);
+  }
+  return one_line(error.what());
+}
+
+}  // namespace
+
+const CLI::Validator kWhole(check_number<int64_t>, "");
+const CLI::Validator kThreads(check_number<int>, "");
+const CLI::Validator kReal(check_number<double>, "");
+const CLI::Validator kNotEmpty(check_not_empty, "");
+
+void add_checkpoint_options(CLI::App& app, ModelArgs& args, RawModel& raw) {
+  app.add_option("MODEL", args.model, "A model folder, or a name that lockstep models lists")
+      ->required();
+  app.add_option("--precision", raw.precision,
+                 "int8 (default): int8 activations, bf16 cache; full: float32")
+      ->type_name("NAME");
+  app.add_option("--mtp", args.mtp, "Draft head to use: a folder or a .safetensors file")
+      ->check(kNotEmpty)
+      ->type_name("PATH");
+  app.add_flag("--no-mtp", args.no_mtp, "Leave the draft head alone, whatever is wrong with it");
+  app.add_flag("--allow-unused", args.allow_unused,
+               "Accept weights that nothing reads and nothing explains");
+}
+
+void add_thread_options(CLI::App& app, ModelArgs& args, RawModel& raw) {
+  app.add_option("--threads", args.threads,
+                 "Threads (default: what affinity and the cgroup quota allow)")
+      ->check(kThreads)
+      ->type_name("N");
+  app.add_option("--isa", raw.isa, "Instruction set, for comparisons: none changes a bit")
+      ->type_name("NAME");
+}
+
+void add_context_option(CLI::App& app, ModelArgs& args) {
+  app.add_option("--ctx", args.context,
+                 "Positions of prompt and reply together (default: what fits)")
+      ->check(kWhole)
+      ->type_name("N");
+}
+
+void add_reply_options(CLI::App& app, ReplyArgs& args, std::optional<std::string>& seed) {
+  app.add_option("--system", args.system, "System message")->type_name("TEXT");
+  app.add_option("--max-tokens", args.max_tokens,
+                 "Most tokens of a reply (default: to the end of the context)")
+      ->check(kWhole)
+      ->type_name("N");
+  app.add_flag("--no-think", args.no_think, "Ask the template for a reply without thinking");
+  const char* group = "Sampling (default: the model's generation_config.json, else neutral)";
+  SamplingArgs& sampling = args.sampling;
+  app.add_option("--temperature", sampling.temperature, "0: always the likeliest token")
+      ->check(kReal)
+      ->type_name("T")
+      ->group(group);
+  app.add_option("--top-k", sampling.top_k, "Only the K likeliest tokens; 0: off")
+      ->check(kWhole)
+      ->type_name("K")
+      ->group(group);
+  app.add_option("--top-p", sampling.top_p, "Only the likeliest tokens that hold probability P")
+      ->check(kReal)
+      ->type_name("P")
+      ->group(group);
+  app.add_option("--min-p", sampling.min_p, "Only tokens at least P times as likely as the first")
+      ->check(kReal)
+      ->type_name("P")
+      ->group(group);
+  app.add_option("--seed", seed, "The same seed, the same reply (default: random)")
+      ->type_name("N")
+      ->group(group);
+}
+
+std::string check_threads(const std::optional<int>& threads) {
+  if (!threads || (*threads >= 1 && *threads <= kMaxThreads)) return {};
+  return fmt::format("--threads is {}; it must be from 1 to {}", *threads, kMaxThreads);
+}
+
+std::string check_model(ModelArgs& args, const RawModel& raw) {
+  const auto precision = parse_precision(raw.precision);
+  if (!precision) {
+    return fmt::format("--precision {} is not known; int8 and full are", raw.precision);
+  }
+  args.precision = *precision;
+  if (args.no_mtp && !args.mtp.empty()) return "--mtp and --no-mtp exclude each other";
+  if (args.context && *args.context < 1) {
+    return fmt::format("--ctx is {}; it must be at least 1", *args.context);
+  }
+  if (raw.isa) {
+    args.isa = parse_isa(*raw.isa);
+    if (!args.isa || !isa_available(*args.isa)) {
+      return fmt::format("--isa {} {}; these run here: {}", *raw.isa,
+                         args.isa ? "does not run on this processor" : "is not known",
+                         available_names());
+    }
+  }
+  return check_threads(args.threads);
+}
+
+std::string check_seed(const std::optional<std::string>& typed, std::optional<uint64_t>& seed) {
+  if (!typed) return {};
+  const char* end = typed->data() + typed->size();
+  uint64_t value = 0;
+  const auto parsed = std::from_chars(typed->data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) {
+    return fmt::format("--seed is {}; it must be a number from 0 to 18446744073709551615", *typed);
+  }
+  seed = value;
+  return {};
+}
+
+std::string check_reply(const ReplyArgs& args) {
+  if (args.max_tokens && *args.max_tokens < 0) {
+    return fmt::format("--max-tokens is {}; it must be at least 0", *args.max_tokens);
+  }
+  const SamplingArgs& sampling = args.sampling;
+  SamplingSettings settings;
+  settings.temperature = sampling.temperature.value_or(settings.temperature);
+  settings.top_k = sampling.top_k.value_or(settings.top_k);
+  settings.top_p = sampling.top_p.value_or(settings.top_p);
+  settings.min_p = sampling.min_p.value_or(settings.min_p);
+  const Status status = check_settings(settings);
+  return status.ok() ? std::string() : status.error().message;
+}
+
+std::string first_of(std::initializer_list<std::string> findings) {
+  for (const std::string& finding : findings) {
+    if (!finding.empty()) return finding;
+  }
+  return {};
+}
+
+CommandLine parse_with(CLI::App& app, std::span<const std::string> arguments) {
+  app.get_formatter()->column_width(28);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return {.command = {}, .text = app.help() + "\n", .error = {}};
+  } catch (const CLI::CallForVersion&) {
+    return {.command = {}, .text = app.version() + "\n", .error = {}};
+  } catch (const CLI::ParseError& error) {
+    return {.command = {}, .text = {}, .error = describe(error, app)};
+  }
+  return {};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "apps/command_line/options.h"
+#include "apps/help_texts.h"
+#include "sampling/logprobs.h"
+
+namespace lockstep {
+namespace {
+
+std::string check_run(const RunArgs& args) {
+  const int sources = args.prompt.has_value() + args.file.has_value() + args.ids_file.has_value();
+  if (sources == 0) {
+    return "no prompt: give it as an argument, by --file FILE, by --ids FILE, or - for standard "
+           "input";
+  }
+  if (sources > 1) return "more than one prompt: PROMPT, --file and --ids exclude each other";
+  const bool templated = !args.raw && !args.ids_file;
+  if (!templated && args.reply.system) {
+    return "--system needs the chat template: it does not go with --raw or --ids";
+  }
+  if (!templated && args.reply.no_think) {
+    return "--no-think needs the chat template: it does not go with --raw or --ids";
+  }
+  if (args.raw && args.ids_file) return "--raw does not go with --ids: ids know no template";
+  if (args.logprobs && !args.json) return "--logprobs needs --json: text has no place for them";
+  if (args.logprobs && (*args.logprobs < 0 || *args.logprobs > kMaxTopLogprobs)) {
+    return fmt::format("--logprobs is {}; it must be from 0 to {}", *args.logprobs,
+                       kMaxTopLogprobs);
+  }
+  return {};
+}
+
+}  // namespace
+
+CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments) {
+  RunArgs args;
+  RawModel raw;
+  std::optional<std::string> seed;
+  app.footer(kRunHelp);
+  add_checkpoint_options(app, args.model, raw);
+  app.add_option("PROMPT", args.prompt, "The prompt; - reads standard input");
+  app.add_option("--file", args.file, "Read the prompt from a file")->type_name("FILE");
+  app.add_option("--ids", args.ids_file, "Read token ids from a file, in place of text")
+      ->type_name("FILE");
+  app.add_flag("--raw", args.raw, "Continue the prompt as it stands, without chat template");
+  add_context_option(app, args.model);
+  add_thread_options(app, args.model, raw);
+  add_reply_options(app, args.reply, seed);
+  app.add_flag("--json", args.json, "Print one JSON object at the end, nothing before");
+  app.add_option("--logprobs", args.logprobs,
+                 "With --json: log-probabilities, with the N likeliest (0 to 20)")
+      ->check(kWhole)
+      ->type_name("N");
+  return parse_into(app, arguments, args, [&] {
+    return first_of({check_model(args.model, raw), check_seed(seed, args.reply.sampling.seed),
+                     check_reply(args.reply), check_run(args)});
+  });
+}
+
+}  // namespace lockstep
