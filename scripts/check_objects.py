@@ -10,6 +10,9 @@ libm       objects of the modules that compute logits, states and tokens call no
            objects, where no instruction can be assumed
 weak       objects of an instruction set define no weak symbol that the linker could choose for a processor
            without it (rule 29); release builds only
+banned     no object of an instruction set holds an instruction whose result differs between processors or that
+           rounds in its own way: reciprocal and root estimates, bf16 conversions and products, tiles, and
+           switching the floating-point mode (rules 4 and 7)
 
 Exit code: 0 green, 1 red, 2 usage, 3 a prerequisite is missing.
 """
@@ -33,6 +36,11 @@ LIBM = re.compile(
     r"fmod|remainder)[fl]?"
 )
 FMA = re.compile(r"fma[fl]?")
+BANNED = re.compile(
+    r"v?rcp(14|28)?[ps]s|v?rsqrt(14|28)?[ps]s|vcvtne2?ps2bf16\w*|vdpbf16ps|tdp\w+|v?ldmxcsr|"
+    r"frecpe|frsqrte|bfdot|bfmmla|bfcvtn?2?"
+)
+DISASSEMBLED = re.compile(r"^\s+[0-9a-f]+:\s+(?:(?:data16|rep|lock|notrack)\s+)*([a-z]\w*)")
 WEAK = "WVu"
 
 
@@ -68,6 +76,17 @@ def weak_faults(path):
             yield f"defines the weak symbol {name}"
 
 
+def banned_faults(path):
+    command = ["objdump", "--disassemble", "--no-show-raw-insn", path]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = {m.group(1) for line in text.splitlines() if (m := DISASSEMBLED.match(line))}
+    if not found:
+        yield "holds no instruction that objdump can read"
+    for name in sorted(found):
+        if BANNED.fullmatch(name):
+            yield f"holds the instruction {name}"
+
+
 def main():
     if len(sys.argv) != 2:
         print(__doc__.strip(), file=sys.stderr)
@@ -83,7 +102,7 @@ def main():
     repository = pathlib.Path(__file__).resolve().parent.parent
 
     faults = []
-    checked = {"flags": 0, "libm": 0, "weak": 0}
+    checked = {"flags": 0, "libm": 0, "weak": 0, "banned": 0}
     for command in commands:
         arguments = shlex.split(command["command"])
         if not command["file"].endswith((".cc", ".cpp", ".c")):
@@ -98,6 +117,7 @@ def main():
             found["libm"] = libm_faults(path, isa)
         if path.exists() and isa is not None and release:
             found["weak"] = weak_faults(path)
+            found["banned"] = banned_faults(path)
         for clause, sentences in found.items():
             checked[clause] += 1
             faults += [(clause, f"{source} ({isa or 'baseline'}) {sentence}") for sentence in sentences]
@@ -107,7 +127,7 @@ def main():
         for sentence in bad:
             print(f"  {sentence}")
         verdict = "RED" if bad else "PASS" if count else "nothing to check"
-        if clause == "weak" and not release:
+        if clause in ("weak", "banned") and not release:
             verdict = "skipped, not a release build"
         print(f"clause {clause}: {verdict} ({count} objects, {len(bad)} faults)")
     if faults:
