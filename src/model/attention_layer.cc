@@ -62,10 +62,17 @@ void run_attention_layer(const LayerRun& run, const AttentionWeights& weights, i
   const AttentionConfig& shape = run.config.attention;
   Activations& act = run.act;
   ProductInput input = {.x = act.normed, .rows = run.rows, .k = run.config.hidden_size};
+  const int64_t q_width = shape.heads * shape.head_dim;
+  const int64_t kv_width = shape.kv_heads * shape.head_dim;
   project(run, weights.q, input, act.query_gate);
   project(run, weights.k, input, act.key);
   project(run, weights.v, input, act.value);
+  run.show(stages::kQueryGate, act.query_gate, 2 * q_width);
+  run.show(stages::kKey, act.key, kv_width);
+  run.show(stages::kValue, act.value, kv_width);
   prepare_heads(run, weights);
+  run.show(stages::kQueryRotated, act.query, q_width);
+  run.show(stages::kKeyRotated, act.key, kv_width);
 
   const std::vector<KvSequence> sequences = kv_sequences(run, index);
   const KvShape& kv = run.segments.front().sequence->shape().kv;
@@ -84,12 +91,14 @@ void run_attention_layer(const LayerRun& run, const AttentionWeights& weights, i
                               .sequences = sequences.data(),
                               .sequence_count = static_cast<int64_t>(sequences.size()),
                               .out = act.attended});
+  run.show(stages::kAttention, act.attended, q_width);
   run_sigmoid_mul(run.context, {.x = act.attended,
                                 .gate = act.query_gate + shape.head_dim,
                                 .gate_stride = 2 * shape.head_dim,
                                 .rows = run.rows * shape.heads,
                                 .n = shape.head_dim});
-  ProductInput attended = {.x = act.attended, .rows = run.rows, .k = shape.heads * shape.head_dim};
+  run.show(stages::kAttentionGated, act.attended, q_width);
+  ProductInput attended = {.x = act.attended, .rows = run.rows, .k = q_width};
   project(run, weights.o, attended, act.branch);
 }
 

@@ -45,6 +45,7 @@ void run_recurrence(const LayerRun& run, const DeltaWeights& weights,
                                   .sequences = recurrence.conv.data(),
                                   .sequence_count = sequence_count,
                                   .out = act.conv_out});
+  run.show(stages::kConv, act.conv_out, shape.conv_channels());
   L2NormArgs norm = {.x = act.conv_out,
                      .rows = recurrence.rows,
                      .stride = shape.conv_channels(),
@@ -65,6 +66,7 @@ void run_recurrence(const LayerRun& run, const DeltaWeights& weights,
                                 .sequences = recurrence.delta.data(),
                                 .sequence_count = sequence_count,
                                 .out = act.delta_out});
+  run.show(stages::kDelta, act.delta_out, shape.value_width());
 }
 
 void keep_windows(const LayerRun& run, int64_t index) {
@@ -101,6 +103,12 @@ void run_delta_layer(const LayerRun& run, const DeltaWeights& weights, int64_t i
                                 .heads = shape.value_heads,
                                 .decay = act.decay,
                                 .beta = act.beta});
+  run.show(stages::kQkv, act.conv_in, shape.conv_channels());
+  run.show(stages::kZ, act.z, shape.value_width());
+  run.show(stages::kA, act.a, shape.value_heads);
+  run.show(stages::kB, act.b, shape.value_heads);
+  run.show(stages::kDecay, act.decay, shape.value_heads);
+  run.show(stages::kBeta, act.beta, shape.value_heads);
   keep_windows(run, index);
 
   Recurrence recurrence = {
@@ -122,6 +130,7 @@ void run_delta_layer(const LayerRun& run, const DeltaWeights& weights, int64_t i
                                    .rows = run.rows * shape.value_heads,
                                    .n = shape.value_dim,
                                    .y = act.delta_out});
+  run.show(stages::kDeltaGated, act.delta_out, shape.value_width());
   ProductInput output = {.x = act.delta_out, .rows = run.rows, .k = shape.value_width()};
   project(run, weights.out, output, act.branch);
 }

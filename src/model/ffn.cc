@@ -17,6 +17,8 @@ void run_gated_ffn(const LayerRun& run, const DenseFfnWeights& weights, ProductI
   Activations& act = run.act;
   project(run, weights.gate, input, act.gate);
   project(run, weights.up, input, act.up);
+  run.show(stages::kGate, act.gate, weights.gate.rows);
+  run.show(stages::kUp, act.up, weights.up.rows);
   run_silu_mul(
       run.context,
       {.gate = act.gate, .up = act.up, .rows = run.rows, .n = weights.gate.rows, .y = act.gate});
@@ -94,10 +96,15 @@ void run_moe_ffn(const LayerRun& run, const MoeWeights& weights) {
                               .chosen = run.config.moe.experts_per_token,
                               .ids = act.expert_ids,
                               .weights = act.expert_weights});
+  run.show(stages::kRouter, act.router_logits, run.config.moe.experts);
+  run.show(stages::kSharedGate, act.shared_gate, 1);
+  run.show(stages::kExpertIds, act.expert_ids, run.config.moe.experts_per_token);
+  run.show(stages::kExpertWeights, act.expert_weights, run.config.moe.experts_per_token);
   sort_slots(run);
   run_experts(run, weights, input);
   input.is_quantized = false;  // the experts' inner rows took the place of these
   run_gated_ffn(run, weights.shared, input, act.shared_out);
+  run.show(stages::kSharedOut, act.shared_out, run.config.hidden_size);
   run_moe_combine(run.context, {.down = act.expert_down,
                                 .weights = act.expert_weights,
                                 .shared = act.shared_out,

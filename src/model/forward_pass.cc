@@ -37,7 +37,7 @@ void note_faults(const LayerRun& run, int64_t layer) {
 }
 
 // Logits of the rows in act.final_rows; ids beyond the tokenizer's are -infinity.
-void run_head(const LayerRun& run, const Model& model, int64_t logit_rows) {
+void run_head(const LayerRun& run, const Model& model, int64_t logit_rows, std::string_view stage) {
   Activations& act = run.act;
   const int64_t vocab = run.config.vocab_size;
   ProductInput input = {.x = act.final_rows, .rows = logit_rows, .k = run.config.hidden_size};
@@ -46,6 +46,9 @@ void run_head(const LayerRun& run, const Model& model, int64_t logit_rows) {
     std::fill(act.logits + row * vocab + model.token_limit(), act.logits + (row + 1) * vocab,
               -std::numeric_limits<float>::infinity());
   }
+  LayerRun head = run;
+  head.rows = logit_rows;
+  head.show(stage, act.logits, vocab);
 }
 
 void gather_rows(const float* x, std::span<const int64_t> rows, int64_t width, float* out) {
@@ -145,12 +148,8 @@ LayerRun ForwardPass::layer_run(std::span<const BatchSegment> segments, int64_t 
           .context = context_,
           .act = workspace_->act,
           .segments = segments,
-          .rows = rows};
-}
-
-void ForwardPass::tap(std::string_view stage, int64_t layer, const float* data, int64_t rows) {
-  const int64_t width = model_.config().hidden_size;
-  if (tap_) tap_(stage, layer, {data, static_cast<size_t>(rows * width)}, width);
+          .rows = rows,
+          .tap = tap_ ? &tap_ : nullptr};
 }
 
 void ForwardPass::prepare(const RowBatch& batch) {
@@ -180,21 +179,23 @@ Result<RoundOutput> ForwardPass::forward(const RowBatch& batch) {
     LOCKSTEP_RETURN_IF_ERROR(segment.sequence->begin_round(segment.rows));
   }
   const int64_t rows = batch.rows();
-  const LayerRun run = layer_run(batch.segments, rows);
+  LayerRun run = layer_run(batch.segments, rows);
   Activations& act = workspace_->act;
   prepare(batch);
-  tap("embed", -1, act.residual, rows);
+  run.layer = -1;
+  run.show(stages::kEmbed, act.residual, config.hidden_size);
   int64_t of_kind[2] = {0, 0};  // layers so far of each mixer
   for (size_t i = 0; i < config.layers.size(); ++i) {
     int64_t& index = of_kind[config.layers[i] == Mixer::kFullAttention ? 1 : 0];
+    run.layer = static_cast<int64_t>(i);
     run_layer(run, model_.weights().layers[i], index++);
-    note_faults(run, static_cast<int64_t>(i));
-    tap("layer", static_cast<int64_t>(i), act.residual, rows);
+    note_faults(run, run.layer);
   }
   run_norm(run, act.residual, model_.weights().final_norm, act.normed);
-  tap("final_norm", static_cast<int64_t>(config.layers.size()), act.normed, rows);
+  run.layer = static_cast<int64_t>(config.layers.size());
+  run.show(stages::kFinalNorm, act.normed, config.hidden_size);
   gather_rows(act.normed, batch.logit_rows, config.hidden_size, act.final_rows);
-  run_head(run, model_, static_cast<int64_t>(batch.logit_rows.size()));
+  run_head(run, model_, static_cast<int64_t>(batch.logit_rows.size()), stages::kLogits);
   return collect(batch);
 }
 
@@ -234,7 +235,8 @@ void ForwardPass::commit(const RowBatch& batch, std::span<const int64_t> accepte
 
 void ForwardPass::replay(const BatchSegment& segment, int64_t rows) {
   LOCKSTEP_CHECK(segment.window != nullptr, "part of a segment committed without a window");
-  const LayerRun run = layer_run({&segment, 1}, rows);
+  LayerRun run = layer_run({&segment, 1}, rows);
+  run.tap = nullptr;  // these rows have been shown
   int64_t index = 0;
   for (const LayerWeights& layer : model_.weights().layers) {
     if (const auto* delta = std::get_if<DeltaWeights>(&layer.mixer)) {
@@ -254,7 +256,8 @@ Result<DraftOutput> ForwardPass::draft(const DraftBatch& batch) {
   LOCKSTEP_CHECK(static_cast<int64_t>(batch.hidden.size()) == rows * hidden, "hidden rows");
   LOCKSTEP_RETURN_IF_ERROR(batch.draft_state->begin_round(rows));
   const BatchSegment segment = {.sequence = batch.draft_state, .rows = rows};
-  const LayerRun run = layer_run({&segment, 1}, rows);
+  LayerRun run = layer_run({&segment, 1}, rows);
+  run.layer = static_cast<int64_t>(config.layers.size()) + 1;
   Activations& act = workspace_->act;
   // The hidden rows may be this pass's own output: they are read before anything is written.
   run_norm(run, batch.hidden.data(), weights.hidden_norm, act.draft_half);
@@ -263,6 +266,8 @@ Result<DraftOutput> ForwardPass::draft(const DraftBatch& batch) {
                        .rows = rows,
                        .out = act.residual});
   run_norm(run, act.residual, weights.embedding_norm, act.normed);
+  run.show(stages::kDraftEmbeddingNorm, act.normed, hidden);
+  run.show(stages::kDraftHiddenNorm, act.draft_half, hidden);
   for (int64_t row = 0; row < rows; ++row) {
     std::copy_n(act.normed + row * hidden, hidden, act.draft_input + row * 2 * hidden);
     std::copy_n(act.draft_half + row * hidden, hidden, act.draft_input + (row * 2 + 1) * hidden);
@@ -270,10 +275,12 @@ Result<DraftOutput> ForwardPass::draft(const DraftBatch& batch) {
   }
   ProductInput joined = {.x = act.draft_input, .rows = rows, .k = 2 * hidden};
   project(run, weights.fc, joined, act.residual);
+  run.show(stages::kDraftInput, act.residual, hidden);
   run_layer(run, weights.layer, 0);
   run_norm(run, act.residual, weights.norm, act.normed);
+  run.show(stages::kDraftNorm, act.normed, hidden);
   gather_rows(act.normed, batch.logit_rows, hidden, act.final_rows);
-  run_head(run, model_, static_cast<int64_t>(batch.logit_rows.size()));
+  run_head(run, model_, static_cast<int64_t>(batch.logit_rows.size()), stages::kDraftLogits);
   batch.draft_state->commit(rows);
   return DraftOutput{
       .logits = {act.logits, batch.logit_rows.size() * static_cast<size_t>(config.vocab_size)},

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
-#include <string_view>
 
 #include "base/result.h"
 #include "kernels/cpu_context.h"
 #include "model/model.h"
 #include "model/row_batch.h"
 #include "model/sequence_state.h"
+#include "model/stages.h"
 
 namespace lockstep {
 
@@ -21,11 +20,6 @@ struct PassLimits {
   int64_t rows = 256;       // of one batch
   int64_t logit_rows = 16;  // of one batch
 };
-
-// Called with the rows of a named stage as they are made: "embed" (layer -1), "layer" (0..L-1, the
-// residual stream after it), "final_norm" (layer L). The data is [rows, width] float32.
-using StageTap = std::function<void(std::string_view stage, int64_t layer,
-                                    std::span<const float> data, int64_t width)>;
 
 // Rows of the draft head: row r joins the trunk's (or the head's own) hidden row with the embedding
 // of the token that follows it, at the draft state's next positions.
@@ -51,6 +45,7 @@ class ForwardPass {
 
   const Model& model() const { return model_; }
   const PassLimits& limits() const { return limits_; }
+  // Shows every stage of forward() and draft() from now on; null: none, at no cost.
   void set_tap(StageTap tap) { tap_ = std::move(tap); }
 
   // Phase one. Errors: a batch over the limits, an id outside the vocabulary, no memory for a page.
@@ -71,7 +66,6 @@ class ForwardPass {
   struct Workspace;
 
   LayerRun layer_run(std::span<const BatchSegment> segments, int64_t rows);
-  void tap(std::string_view stage, int64_t layer, const float* data, int64_t rows);
   void prepare(const RowBatch& batch);
   RoundOutput collect(const RowBatch& batch);
   void replay(const BatchSegment& segment, int64_t rows);

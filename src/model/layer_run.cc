@@ -1,12 +1,23 @@
 #include "model/layer_run.h"
 
 #include <variant>
+#include <vector>
 
 #include "kernels/add/add.h"
 #include "kernels/linear/linear.h"
 #include "kernels/rms_norm/rms_norm.h"
 
 namespace lockstep {
+
+void LayerRun::show(std::string_view stage, const float* data, int64_t width) const {
+  if (tap != nullptr) (*tap)(stage, layer, {data, static_cast<size_t>(rows * width)}, width);
+}
+
+void LayerRun::show(std::string_view stage, const int32_t* data, int64_t width) const {
+  if (tap == nullptr) return;
+  const std::vector<float> values(data, data + rows * width);
+  show(stage, values.data(), width);
+}
 
 const QuantizedRows* quantized_for(const LayerRun& run, const MatrixView& weight,
                                    ProductInput& input) {
@@ -47,20 +58,27 @@ void run_norm(const LayerRun& run, const float* x, const std::vector<float>& wei
 void run_layer(const LayerRun& run, const LayerWeights& weights, int64_t index) {
   Activations& act = run.act;
   const AddArgs join = {.x = act.residual, .y = act.branch, .n = run.rows * run.config.hidden_size};
+  const int64_t hidden = run.config.hidden_size;
   run_norm(run, act.residual, weights.input_norm, act.normed);
+  run.show(stages::kMixerNorm, act.normed, hidden);
   if (const auto* attention = std::get_if<AttentionWeights>(&weights.mixer)) {
     run_attention_layer(run, *attention, index);
   } else {
     run_delta_layer(run, std::get<DeltaWeights>(weights.mixer), index);
   }
+  run.show(stages::kMixerBranch, act.branch, hidden);
   run_add(run.context, join);
+  run.show(stages::kMixerResidual, act.residual, hidden);
   run_norm(run, act.residual, weights.post_attention_norm, act.normed);
+  run.show(stages::kFfnNorm, act.normed, hidden);
   if (const auto* dense = std::get_if<DenseFfnWeights>(&weights.ffn)) {
     run_dense_ffn(run, *dense);
   } else {
     run_moe_ffn(run, std::get<MoeWeights>(weights.ffn));
   }
+  run.show(stages::kFfnBranch, act.branch, hidden);
   run_add(run.context, join);
+  run.show(stages::kLayer, act.residual, hidden);
 }
 
 }  // namespace lockstep

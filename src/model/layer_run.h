@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "kernels/cpu_context.h"
 #include "model/activations.h"
 #include "model/precision.h"
 #include "model/row_batch.h"
 #include "model/sequence_state.h"
+#include "model/stages.h"
 #include "model/weights.h"
 
 namespace lockstep {
@@ -20,6 +22,13 @@ struct LayerRun {
   Activations& act;
   std::span<const BatchSegment> segments;
   int64_t rows;
+  const StageTap* tap = nullptr;  // null: nobody looks
+  int64_t layer = 0;              // as stages.h counts them
+
+  // Shows `rows` rows of a stage to the tap.
+  void show(std::string_view stage, const float* data, int64_t width) const;
+  // The same for whole numbers.
+  void show(std::string_view stage, const int32_t* data, int64_t width) const;
 };
 
 // Rows that meet several matrices in turn: quantised at most once.

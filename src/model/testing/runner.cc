@@ -56,19 +56,21 @@ std::vector<float> Runner::read(SequenceState& sequence, std::span<const int32_t
 }
 
 Runner::Stages Runner::read_stages(std::span<const int32_t> ids) {
-  Stages stages;
-  pass_.set_tap([&](std::string_view, int64_t layer, std::span<const float> data, int64_t) {
-    append(stages.rows[layer + 1], data);
+  Stages result;
+  pass_.set_tap([&](std::string_view stage, int64_t layer, std::span<const float> data, int64_t) {
+    const bool kept =
+        stage == stages::kEmbed || stage == stages::kLayer || stage == stages::kFinalNorm;
+    if (kept) append(result.rows[layer + 1], data);
   });
   SequenceState sequence = new_sequence();
   const RowBatch batch = whole_batch(sequence, ids);
   Result<RoundOutput> output = pass_.forward(batch);
   pass_.set_tap(nullptr);
   LOCKSTEP_CHECK(output.ok() && output.value().faults.empty(), "a failed round");
-  append(stages.logits, output.value().logits);
-  append(stages.hidden, output.value().hidden);
-  append(stages.hidden_pre, output.value().hidden_pre);
-  return stages;
+  append(result.logits, output.value().logits);
+  append(result.hidden, output.value().hidden);
+  append(result.hidden_pre, output.value().hidden_pre);
+  return result;
 }
 
 std::vector<int32_t> Runner::greedy(std::span<const int32_t> ids, int count) {
