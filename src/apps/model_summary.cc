@@ -10,7 +10,7 @@ namespace lockstep {
 namespace {
 
 std::string format_of(const MatrixView& matrix) {
-  if (matrix.encoding == Encoding::kDense) return to_string(matrix.dtype);
+  if (matrix.encoding != Encoding::kAffine) return encoding_name(matrix);
   return fmt::format("{}-bit affine, groups of {}", matrix.bits, matrix.group);
 }
 

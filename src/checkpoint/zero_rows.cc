@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace lockstep {
 namespace {
@@ -13,9 +14,14 @@ bool all_zero(const std::byte* begin, size_t size) {
   return std::all_of(begin, begin + size, [](std::byte b) { return b == std::byte{0}; });
 }
 
-// An affine row of zeros has bias 0 and q 0, whatever its scale.
+// An affine row of zeros has bias 0 and q 0, whatever its scale; blocks spell zero in several ways.
 bool is_zero_row(const MatrixView& matrix, int64_t row) {
   const MatrixView one = matrix.row_slice(row, 1);
+  if (one.encoding == Encoding::kBlocks) {
+    std::vector<float> values(static_cast<size_t>(one.cols));
+    decode_row(one, 0, values.data());
+    return std::all_of(values.begin(), values.end(), [](float v) { return v == 0.0f; });
+  }
   return all_zero(one.data, one.row_bytes()) &&
          (one.encoding == Encoding::kDense || all_zero(one.biases, one.scale_row_bytes()));
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/float16.h"
+#include "formats/block_group.h"
 
 namespace lockstep {
 namespace {
@@ -34,7 +35,29 @@ uint32_t unpack_value(const std::byte* stream, int bits, int64_t index) {
   return (window >> shift) & ((1u << bits) - 1u);
 }
 
+void decode_blocks(const MatrixView& matrix, const std::byte* row, float* out) {
+  for (int64_t k = 0; k < matrix.cols; k += kBlockGroup) {
+    const BlockGroup group = read_block_group(matrix.block, row, k / kBlockGroup);
+    for (int e = 0; e < kBlockGroup; ++e) {
+      out[k + e] =
+          std::fma(group.scale[e / 16], static_cast<float>(group.q[e]), group.bias[e / 16]);
+    }
+  }
+}
+
 }  // namespace
+
+std::string encoding_name(const MatrixView& matrix) {
+  switch (matrix.encoding) {
+    case Encoding::kDense:
+      return to_string(matrix.dtype);
+    case Encoding::kAffine:
+      return "affine" + std::to_string(matrix.bits) + "g" + std::to_string(matrix.group);
+    case Encoding::kBlocks:
+      return to_string(matrix.block);
+  }
+  return "?";
+}
 
 void unpack_row(const MatrixView& matrix, int64_t row, uint8_t* out) {
   const std::byte* stream = matrix.data + static_cast<size_t>(row) * matrix.row_bytes();
@@ -49,6 +72,7 @@ void decode_row(const MatrixView& matrix, int64_t row, float* out) {
     for (int64_t k = 0; k < matrix.cols; ++k) out[k] = load_float(data, matrix.dtype, k);
     return;
   }
+  if (matrix.encoding == Encoding::kBlocks) return decode_blocks(matrix, data, out);
   const size_t scale_offset = static_cast<size_t>(row) * matrix.scale_row_bytes();
   for (int64_t k = 0; k < matrix.cols; ++k) {
     const int64_t group = k / matrix.group;

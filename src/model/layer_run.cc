@@ -21,7 +21,7 @@ void LayerRun::show(std::string_view stage, const int32_t* data, int64_t width) 
 
 const QuantizedRows* quantized_for(const LayerRun& run, const MatrixView& weight,
                                    ProductInput& input) {
-  if (run.precision == Precision::kFull || weight.encoding == Encoding::kDense) return nullptr;
+  if (run.precision == Precision::kFull || !takes_int8(weight)) return nullptr;
   if (!input.is_quantized) {
     run_quantize_rows(run.context,
                       {.x = input.x, .rows = input.rows, .k = input.k, .out = run.act.quantized});

@@ -10,11 +10,6 @@
 namespace lockstep {
 namespace {
 
-std::string encoding_name(const MatrixView& matrix) {
-  if (matrix.encoding == Encoding::kDense) return to_string(matrix.dtype);
-  return fmt::format("affine{}g{}", matrix.bits, matrix.group);
-}
-
 void collect_ffn(const DenseFfnWeights& w, std::set<std::string>& names) {
   for (const MatrixView* m : {&w.gate, &w.up, &w.down}) names.insert(encoding_name(*m));
 }

@@ -19,10 +19,14 @@ TEST(Embed, IsTheRoundedFloat64RowInEveryContext) {
       kinds.push_back(affine(bits, 64, dtype));
     }
   }
+  for (int i = 0; i < kBlockTypes; ++i) kinds.push_back(blocks(static_cast<BlockType>(i)));
   for (const WeightKind& kind : kinds) {
     const bool is_dense = kind.encoding == Encoding::kDense;
-    for (int64_t cols :
-         is_dense ? std::vector<int64_t>{1, 15, 16, 31, 33, 100} : std::vector<int64_t>{64, 192}) {
+    const std::vector<int64_t> lengths = is_dense ? std::vector<int64_t>{1, 15, 16, 31, 33, 100}
+                                         : kind.encoding == Encoding::kAffine
+                                             ? std::vector<int64_t>{64, 192}
+                                             : std::vector<int64_t>{256, 768};
+    for (int64_t cols : lengths) {
       const TestMatrix table(kind, 11, cols, 3);
       const std::vector<int32_t> ids = {10, 0, 3, 3, 7};
       EmbedArgs args{.table = table.view(), .ids = ids.data(), .rows = 5};

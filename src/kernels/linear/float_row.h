@@ -2,6 +2,8 @@
 // weight is used once, so nothing is worth storing.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/simd/decode.h"
 
 namespace lockstep::LOCKSTEP_ISA {
@@ -81,7 +83,28 @@ void for_each_four(int64_t outputs, const Multiply& multiply) {
   for (; output < outputs; ++output) multiply(std::integral_constant<int, 1>(), output);
 }
 
+inline void multiply_blocks_row(const MatrixView& weight, int64_t output, const float* x,
+                                float* y) {
+  constexpr int64_t kStep = 256;
+  alignas(64) float w[kStep];
+  F32x16 acc = F32x16::zero();
+  for (int64_t begin = 0; begin < weight.cols; begin += kStep) {
+    const int64_t count = std::min(kStep, weight.cols - begin);
+    decode_blocks(weight, output, begin, count, w);
+    for (int64_t k = 0; k < count; k += kLanes) {
+      acc = fma(F32x16::load(x + begin + k), F32x16::load(w + k), acc);
+    }
+  }
+  y[output] = reduce_add(acc);
+}
+
 inline void multiply_row(const MatrixView& weight, const float* x, float* y) {
+  if (weight.encoding == Encoding::kBlocks) {
+    for (int64_t output = 0; output < weight.rows; ++output) {
+      multiply_blocks_row(weight, output, x, y);
+    }
+    return;
+  }
   if (weight.encoding == Encoding::kDense) {
     with_float_type(weight.dtype, [&](auto type) {
       for_each_four(weight.rows, [&](auto outputs, int64_t output) {

@@ -7,7 +7,8 @@
 // float32:
 //   dense        acc[k mod 16] = fma(x[k], w[k], acc[k mod 16]), k ascending; then the tree
 //                16-8-4-2-1.
-//   affine       w[k] = fma(scale, q[k], bias) once, then as dense ("full").
+//   affine,      w[k] = fma(scale, q[k], bias) once, then as dense ("full"). The scale and bias of
+//   blocks       a block's element are those of formats/block_group.h.
 //   affine int8  activation group g of 32: d = sum q_w q_x, exact in int32, converted to float
 //                (exact); t = fma(scale_w, d, bias_w * sum_x);
 //                acc[g mod 16] = fma(scale_x, t, acc[g mod 16]), g ascending; then the tree. An
@@ -37,6 +38,10 @@ struct LinearArgs {
   float* y = nullptr;  // [rows, N], rows y_stride apart
   int64_t y_stride = 0;
 };
+
+// Whether quantised rows are used where they are given: affine weights. Dense weights and blocks
+// take float32 activations.
+constexpr bool takes_int8(const MatrixView& weight) { return weight.encoding == Encoding::kAffine; }
 
 void run_linear(const CpuContext& context, const LinearArgs& args);
 

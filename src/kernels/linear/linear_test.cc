@@ -40,9 +40,16 @@ std::vector<WeightKind> affine_kinds() {
   return kinds;
 }
 
+std::vector<WeightKind> block_kinds() {
+  std::vector<WeightKind> kinds;
+  for (int i = 0; i < kBlockTypes; ++i) kinds.push_back(blocks(static_cast<BlockType>(i)));
+  return kinds;
+}
+
 std::vector<WeightKind> all_kinds() {
   std::vector<WeightKind> kinds = dense_kinds();
   for (const WeightKind& kind : affine_kinds()) kinds.push_back(kind);
+  for (const WeightKind& kind : block_kinds()) kinds.push_back(kind);
   return kinds;
 }
 
@@ -52,6 +59,12 @@ std::vector<int64_t> lengths(const WeightKind& kind) {
     return {1, 15, 16, 17, 31, 32, 33, 255, 257, 512, 2048 + 33};
   }
   std::vector<int64_t> result;
+  if (kind.encoding == Encoding::kBlocks) {
+    const int elements = block_shape(kind.block).elements;
+    for (int64_t count : {1, 2, 3, 5, 8}) result.push_back(count * elements);
+    if (elements == 32) result.insert(result.end(), {15 * 32, 17 * 32, 33 * 32});
+    return result;
+  }
   for (int64_t groups : {1, 2, 3, 5, 8, 15, 17, 33}) {
     if (groups * kind.group <= 2176) result.push_back(groups * kind.group);
   }
@@ -99,7 +112,7 @@ template <typename Function>
 void for_each_problem(int64_t rows, int64_t n, const Function& function) {
   for (const WeightKind& kind : all_kinds()) {
     for (bool int8 : {false, true}) {
-      if (int8 && kind.encoding == Encoding::kDense) continue;
+      if (int8 && !kind.takes_int8()) continue;
       for (int64_t k : lengths(kind)) function(Problem(kind, {rows, n, k}, int8));
     }
   }

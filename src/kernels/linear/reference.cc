@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/float16.h"
+#include "formats/block_group.h"
 
 namespace lockstep {
 namespace {
@@ -31,6 +32,11 @@ ReferenceWeight reference_weight(const MatrixView& matrix, int64_t row, int64_t 
   const auto r = static_cast<size_t>(row);
   const std::byte* data = matrix.data + r * matrix.row_bytes();
   if (matrix.encoding == Encoding::kDense) return {.bias = element(data, matrix.dtype, k)};
+  if (matrix.encoding == Encoding::kBlocks) {
+    const BlockGroup group = read_block_group(matrix.block, data, k / kBlockGroup);
+    const int64_t half = k % kBlockGroup / 16;
+    return {.scale = group.scale[half], .q = group.q[k % kBlockGroup], .bias = group.bias[half]};
+  }
   const size_t scale_row = r * matrix.scale_row_bytes();
   const int64_t group = k / matrix.group;
   return {.scale = element(matrix.scales + scale_row, matrix.dtype, group),
@@ -47,7 +53,7 @@ double reference_dequantized(const QuantizedRows& rows, int64_t k_count, int64_t
 
 void reference_linear(const LinearArgs& args, double* y, double* magnitude) {
   const MatrixView& w = args.weight;
-  const bool int8 = w.encoding == Encoding::kAffine && args.x_quantized != nullptr;
+  const bool int8 = takes_int8(w) && args.x_quantized != nullptr;
   for (int64_t row = 0; row < args.rows; ++row) {
     for (int64_t n = 0; n < w.rows; ++n) {
       double sum = 0.0;

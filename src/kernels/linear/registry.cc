@@ -22,7 +22,7 @@ constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 TileFunction* pick_tile(const CpuContext& context, const MatrixView& weight,
                         const QuantizedRows* quantized) {
-  const bool int8 = weight.encoding == Encoding::kAffine && quantized != nullptr;
+  const bool int8 = takes_int8(weight) && quantized != nullptr;
   const std::span<const KernelRow<TileFunction>> rows = int8 ? kInt8Rows : kFloatRows;
   return pick_kernel(rows, context.isa).function;
 }
@@ -38,10 +38,13 @@ int64_t outputs_per_task(const MatrixView& weight, int64_t rows) {
 }
 
 void check_weight(const MatrixView& weight) {
-  LOCKSTEP_CHECK(weight.encoding == Encoding::kDense ||
+  LOCKSTEP_CHECK(weight.encoding != Encoding::kAffine ||
                      (weight.group > 0 && weight.group % kActivationGroup == 0 &&
                       weight.cols % weight.group == 0),
                  "an affine group is a multiple of 32 that divides K");
+  LOCKSTEP_CHECK(
+      weight.encoding != Encoding::kBlocks || weight.cols % block_shape(weight.block).elements == 0,
+      "whole blocks make up a row");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "base/float16.h"
 #include "formats/matrix.h"
 #include "kernels/contract/random.h"
-#include "kernels/linear/quantized_rows.h"
+#include "kernels/linear/linear.h"
 
 namespace lockstep::contract {
 
@@ -19,9 +19,12 @@ struct WeightKind {
   DType dtype = DType::kF32;
   int bits = 0;
   int group = 0;
+  BlockType block = {};
 
+  bool takes_int8() const { return lockstep::takes_int8({.encoding = encoding, .block = block}); }
   std::string name() const {
     if (encoding == Encoding::kDense) return std::string("dense ") + to_string(dtype);
+    if (encoding == Encoding::kBlocks) return to_string(block);
     return std::to_string(bits) + " bits, group " + std::to_string(group) + ", scales " +
            to_string(dtype);
   }
@@ -32,6 +35,20 @@ inline WeightKind affine(int bits, int group, DType dtype = DType::kBF16) {
   return {.encoding = Encoding::kAffine, .dtype = dtype, .bits = bits, .group = group};
 }
 
+inline WeightKind blocks(BlockType type) { return {.encoding = Encoding::kBlocks, .block = type}; }
+
+// Where a block's binary16 factors lie: at most two, unused ones repeat the first.
+struct BlockFactors {
+  int d;
+  int m;
+};
+constexpr BlockFactors block_factors(BlockType type) {
+  constexpr BlockFactors kFactors[kBlockTypes] = {{0, 0}, {0, 2},     {0, 0},     {0, 2},
+                                                  {0, 0}, {80, 82},   {108, 108}, {0, 2},
+                                                  {0, 2}, {208, 208}, {0, 0},     {0, 0}};
+  return kFactors[static_cast<int>(type)];
+}
+
 class TestMatrix {
  public:
   TestMatrix(const WeightKind& kind, int64_t rows, int64_t cols, uint64_t seed) {
@@ -40,6 +57,7 @@ class TestMatrix {
              .dtype = kind.dtype,
              .bits = kind.bits,
              .group = kind.group,
+             .block = kind.block,
              .rows = rows,
              .cols = cols};
     if (kind.encoding == Encoding::kDense) {
@@ -49,6 +67,10 @@ class TestMatrix {
     data_.resize(kOffset + static_cast<size_t>(rows) * view_.row_bytes());
     for (std::byte& byte : data_) byte = static_cast<std::byte>(random.bits());
     view_.data = data_.data() + kOffset;
+    if (kind.encoding == Encoding::kBlocks) {
+      set_block_factors(random);
+      return;
+    }
     // Scales of both signs; biases that bring most weights near zero, as real ones are.
     const int64_t count = rows * (cols / kind.group);
     std::vector<float> scales = random.normals(count, 0.1);
@@ -66,6 +88,21 @@ class TestMatrix {
 
  private:
   static constexpr size_t kOffset = 3;
+
+  // Random bytes could be NaN or huge.
+  void set_block_factors(Random& random) {
+    const BlockFactors at = block_factors(view_.block);
+    const auto bytes = static_cast<size_t>(block_shape(view_.block).bytes);
+    const size_t count = (data_.size() - kOffset) / bytes;
+    const std::vector<float> factors = random.normals(static_cast<int64_t>(2 * count), 0.05);
+    for (size_t i = 0; i < count; ++i) {
+      std::byte* block = data_.data() + kOffset + i * bytes;
+      const uint16_t d = float_to_f16(factors[2 * i]);
+      const uint16_t m = float_to_f16(factors[2 * i + 1]);
+      std::memcpy(block + at.m, &m, sizeof(m));
+      std::memcpy(block + at.d, &d, sizeof(d));
+    }
+  }
 
   static const std::byte* floats(std::vector<std::byte>& out, const std::vector<float>& values,
                                  DType dtype) {

@@ -1,8 +1,9 @@
-// Stored weights to float32, in order: dense values exactly, affine ones as fma(scale, q, bias).
+// Stored weights to float32, in order: dense values exactly, others as fma(scale, q, bias).
 #pragma once
 
 #include "base/check.h"
 #include "base/float16.h"
+#include "formats/block_group.h"
 #include "formats/matrix.h"
 #include "kernels/simd/unpack.h"
 
@@ -138,12 +139,29 @@ inline void decode_affine(const MatrixView& matrix, int64_t row, int64_t begin, 
   });
 }
 
+// As decode_affine.
+inline void decode_blocks(const MatrixView& matrix, int64_t row, int64_t begin, int64_t count,
+                          float* out) {
+  const std::byte* data = matrix.data + static_cast<size_t>(row) * matrix.row_bytes();
+  for (int64_t k = 0; k < count; k += kBlockGroup) {
+    const BlockGroup group = read_block_group(matrix.block, data, (begin + k) / kBlockGroup);
+    for (int half = 0; half < 2; ++half) {
+      fma(F32x16::splat(group.scale[half]), F32x16::load_i8(group.q + 16 * half),
+          F32x16::splat(group.bias[half]))
+          .store(out + k + 16 * half);
+    }
+  }
+}
+
 inline void decode_elements(const MatrixView& matrix, int64_t row, int64_t begin, int64_t count,
                             float* out) {
-  if (matrix.encoding == Encoding::kDense) {
-    decode_dense(matrix, row, begin, count, out);
-  } else {
-    decode_affine(matrix, row, begin, count, out);
+  switch (matrix.encoding) {
+    case Encoding::kDense:
+      return decode_dense(matrix, row, begin, count, out);
+    case Encoding::kAffine:
+      return decode_affine(matrix, row, begin, count, out);
+    case Encoding::kBlocks:
+      return decode_blocks(matrix, row, begin, count, out);
   }
 }
 

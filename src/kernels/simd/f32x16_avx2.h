@@ -45,6 +45,11 @@ struct F32x16 {
     return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)),
             _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8)))};
   }
+  static F32x16 load_i8(const void* address) {
+    const __m128i bytes = _mm_loadu_si128(static_cast<const __m128i_u*>(address));
+    return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
+            _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8)))};
+  }
   void store(void* address) const {
     auto* p = static_cast<std::byte*>(address);
     _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p), _mm256_castps_si256(lo));

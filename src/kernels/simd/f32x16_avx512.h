@@ -34,6 +34,10 @@ struct F32x16 {
     const __m128i bytes = _mm_loadu_si128(static_cast<const __m128i_u*>(address));
     return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes))};
   }
+  static F32x16 load_i8(const void* address) {
+    const __m128i bytes = _mm_loadu_si128(static_cast<const __m128i_u*>(address));
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
+  }
   void store(void* address) const { _mm512_storeu_ps(address, v); }
 };
 

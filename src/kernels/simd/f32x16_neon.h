@@ -60,6 +60,14 @@ struct F32x16 {
         {vcvtq_f32_u32(vmovl_u16(vget_low_u16(lo))), vcvtq_f32_u32(vmovl_u16(vget_high_u16(lo))),
          vcvtq_f32_u32(vmovl_u16(vget_low_u16(hi))), vcvtq_f32_u32(vmovl_u16(vget_high_u16(hi)))}};
   }
+  static F32x16 load_i8(const void* address) {
+    const int8x16_t bytes = vld1q_s8(static_cast<const int8_t*>(address));
+    const int16x8_t lo = vmovl_s8(vget_low_s8(bytes));
+    const int16x8_t hi = vmovl_s8(vget_high_s8(bytes));
+    return {
+        {vcvtq_f32_s32(vmovl_s16(vget_low_s16(lo))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(lo))),
+         vcvtq_f32_s32(vmovl_s16(vget_low_s16(hi))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(hi)))}};
+  }
   void store(void* address) const {
     auto* p = static_cast<uint8_t*>(address);
     for (int i = 0; i < 4; ++i) vst1q_u8(p + 16 * i, vreinterpretq_u8_f32(v[i]));

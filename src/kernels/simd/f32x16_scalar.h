@@ -59,6 +59,12 @@ struct F32x16 {
     for (int i = 0; i < 16; ++i) r.v[i] = static_cast<float>(bytes[i]);
     return r;
   }
+  static F32x16 load_i8(const void* address) {
+    F32x16 r;
+    const auto* bytes = static_cast<const int8_t*>(address);
+    for (int i = 0; i < 16; ++i) r.v[i] = static_cast<float>(bytes[i]);
+    return r;
+  }
   void store(void* address) const { std::memcpy(address, v, sizeof(v)); }
 };
 
