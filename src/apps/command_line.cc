@@ -24,6 +24,7 @@ constexpr CommandEntry kCommands[] = {
     {"info", "Say what a model is and what it needs", parse_info},
     {"models", "List the embedded models", parse_models},
     {"synth", "Write a synthetic model in the shape of a released one", parse_synth},
+    {"bench", "Measure a model's speed and memory on this machine", parse_bench},
 };
 
 struct Group {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/isa.h"
 #include "checkpoint/tensor_source.h"
@@ -73,7 +74,19 @@ struct SynthArgs {
   std::optional<int> threads;
 };
 
-using Command = std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs>;
+struct BenchArgs {
+  ModelArgs model;
+  std::vector<int64_t> prefill = {512};  // prompt lengths
+  std::vector<int64_t> depths = {0};     // positions before the decoded tokens
+  std::vector<int64_t> streams = {1};    // sequences decoded together
+  int64_t tokens = 32;                   // decoded by each stream in one measurement
+  int64_t repeat = 5;                    // measurements, after a warm-up
+  int64_t chunk = 128;                   // prompt rows of one forward pass
+  bool roofline = false;
+  bool json = false;
+};
+
+using Command = std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs>;
 
 // Something to do, or something to say and to leave with.
 struct CommandLine {

@@ -104,13 +104,16 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
   };
   const std::vector<Case> cases = {
       {{}, "no command"},
-      {{"serve"}, "\"serve\" is not a command; run, chat, info, models and synth are"},
+      {{"serve"}, "\"serve\" is not a command; run, chat, info, models, "},
       {{"run"}, "MODEL"},
       {{"run", "tiny"}, "no prompt"},
       {{"run", "tiny", "a", "b"}, "unexpected argument \"b\""},
       {{"run", "tiny", "a", "--frob"}, "unknown flag --frob"},
       {{"run", "tiny", "-x + 3"}, "goes after --"},
       {{"synth", "2b", "d", "--seed", "x"}, "--seed is x"},
+      {{"bench", "tiny", "--streams", "1,257"}, "--streams is 257"},
+      {{"bench", "tiny", "--depth", "-1"}, "--depth is -1"},
+      {{"bench", "tiny", "--prefill", "12,x"}, "x"},
       {{"run", "tiny", "a", "--file", "f"}, "more than one prompt"},
       {{"run", "tiny", "a", "--ids", "f"}, "more than one prompt"},
       {{"run", "tiny", "--ids", "f", "--raw"}, "--raw does not go with --ids"},
@@ -149,20 +152,20 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
 
 TEST(CommandLine, HelpTeachesAndListsOnlyWhatExists) {
   const std::string main = parse({"--help"}).text;
-  for (const char* word : {"run", "chat", "info", "models", "synth", "Exit codes"}) {
+  for (const char* word : {"run", "chat", "info", "models", "synth", "bench", "Exit codes"}) {
     EXPECT_NE(main.find(word), std::string::npos) << word;
   }
-  for (const char* word : {"serve", "bench", "verify", "eval", "convert"}) {
+  for (const char* word : {"serve", "pull"}) {
     EXPECT_EQ(main.find(word), std::string::npos) << word;
   }
-  for (const char* command : {"run", "chat", "info", "synth"}) {
+  for (const char* command : {"run", "chat", "info", "synth", "bench"}) {
     EXPECT_NE(parse({command, "--help"}).text.find("Examples:"), std::string::npos) << command;
   }
   EXPECT_TRUE(parse({"--version"}).text.starts_with("lockstep 0."));
 }
 
 TEST(CommandLine, APromptMayBeTheNameOfACommand) {
-  for (const char* name : {"run", "chat", "info", "models", "synth"}) {
+  for (const char* name : {"run", "chat", "info", "models", "synth", "bench"}) {
     EXPECT_EQ(run_args({name}).prompt, name);
     EXPECT_NE(parse({"run", "tiny", "hi", name}).error, "");
     EXPECT_NE(parse({"models", name}).error, "");

@@ -11,5 +11,6 @@ int chat_command(const ChatArgs& args, const Console& console);
 int info_command(const InfoArgs& args, const Console& console);
 int models_command(const ModelsArgs& args, const Console& console);
 int synth_command(const SynthArgs& args, const Console& console);
+int bench_command(const BenchArgs& args, const Console& console);
 
 }  // namespace lockstep

@@ -59,4 +59,16 @@ inline constexpr const char* kVerifyHelp =
     "3 something that the check needs is missing.\n"
     "lockstep verify CHECK --help tells more about each.";
 
+inline constexpr const char* kBenchHelp =
+    "Examples:\n"
+    "  lockstep bench tiny\n"
+    "  lockstep bench ~/models/m --prefill 512,2048 --depth 0,4096 --roofline\n"
+    "  lockstep bench ~/models/m --streams 1,8 --json > figures.json\n"
+    "\n"
+    "Every figure is the median of --repeat measurements with its quartiles, after a warm-up; the\n"
+    "cases take turns, so that a busy moment meets them all. Tokens are random ids. --roofline\n"
+    "also measures how fast all threads read memory, beside each decode, and gives decode as a\n"
+    "share of that: (packed weights touched + state read and written + keys and values read) / "
+    "time.";
+
 }  // namespace lockstep

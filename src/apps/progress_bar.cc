@@ -22,8 +22,11 @@ void ProgressBar::update(uint64_t done, uint64_t total) {
   if (percent == shown_percent_) return;
   shown_percent_ = percent;
   const int filled = static_cast<int>(part * kWidth);
-  note_raw(fmt::format("\r\x1b[K{} [{:#<{}}{:.<{}}] {} of {}", title_, "", filled, "",
-                       kWidth - filled, format_bytes(done), format_bytes(total)));
+  const std::string amounts = unit_ == Unit::kBytes
+                                  ? fmt::format("{} of {}", format_bytes(done), format_bytes(total))
+                                  : fmt::format("{} of {}", done, total);
+  note_raw(fmt::format("\r\x1b[K{} [{:#<{}}{:.<{}}] {}", title_, "", filled, "", kWidth - filled,
+                       amounts));
 }
 
 }  // namespace lockstep

@@ -9,17 +9,21 @@ namespace lockstep {
 // Draws on standard error and clears its line at the end; shows nothing where that is no terminal.
 class ProgressBar {
  public:
-  ProgressBar(std::string title, bool visible) : title_(std::move(title)), visible_(visible) {}
+  enum class Unit : uint8_t { kBytes, kSteps };
+
+  ProgressBar(std::string title, bool visible, Unit unit = Unit::kBytes)
+      : title_(std::move(title)), visible_(visible), unit_(unit) {}
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // In bytes.
+  // In units of the bar.
   void update(uint64_t done, uint64_t total);
 
  private:
   std::string title_;
   bool visible_;
+  Unit unit_;
   int shown_percent_ = -1;
 };
 
