@@ -50,8 +50,7 @@ TEST(Traffic, OfStateAndKeysGrowsWithStreamsAndDepth) {
 
 TEST(Traffic, OfExpertsIsThatOfTheChosen) {
   const Model model =
-      Model::make(make_synthetic(micro_shape("micro-moe16"), {}, without_draft_head()).value(),
-                  {})
+      Model::make(make_synthetic(micro_shape("micro-moe16"), {}, without_draft_head()).value(), {})
           .value();
   const MoeConfig& moe = model.config().moe;
   double experts = 0.0;
