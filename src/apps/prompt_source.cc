@@ -15,8 +15,20 @@ namespace lockstep {
 namespace {
 
 constexpr size_t kMaxPromptBytes = size_t{64} << 20;
+constexpr std::string_view kSpace = " \t\r\n";
 
 Error bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+// What stands between the brackets of a list; all of a text without them.
+Result<std::string_view> inside_brackets(std::string_view text, std::string_view what) {
+  const size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos || text[first] != '[') return text;
+  const size_t last = text.find_last_not_of(kSpace);
+  if (last == first || text[last] != ']') {
+    return bad(fmt::format("{} begins a list with [ and does not end it with ]", what));
+  }
+  return text.substr(first + 1, last - first - 1);
+}
 
 }  // namespace
 
@@ -54,18 +66,20 @@ Result<std::string> read_standard_input() {
 }
 
 Result<std::vector<int32_t>> parse_ids(std::string_view text, std::string_view what) {
+  constexpr std::string_view kBetween = " \t\r\n,";
+  LOCKSTEP_ASSIGN_OR_RETURN(const std::string_view list, inside_brackets(text, what));
   std::vector<int32_t> ids;
   size_t at = 0;
-  while ((at = text.find_first_not_of(" \t\r\n,[]", at)) != std::string_view::npos) {
-    const size_t end = std::min(text.find_first_of(" \t\r\n,[]", at), text.size());
-    const std::string_view word = text.substr(at, end - at);
+  while ((at = list.find_first_not_of(kBetween, at)) != std::string_view::npos) {
+    const size_t end = std::min(list.find_first_of(kBetween, at), list.size());
+    const std::string_view word = list.substr(at, end - at);
     int32_t id = -1;
     const auto parsed = std::from_chars(word.data(), word.data() + word.size(), id);
     if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size() || id < 0) {
       return bad(
           fmt::format("{}: entry {} at offset {} is not a token id: it must be a number "
                       "from 0 to 2147483647",
-                      what, ids.size(), at));
+                      what, ids.size(), list.data() - text.data() + static_cast<ptrdiff_t>(at)));
     }
     ids.push_back(id);
     at = end;

@@ -16,8 +16,9 @@ TEST(PromptText, BrokenUtf8IsRefusedWithItsOffset) {
 }
 
 TEST(Ids, AreNumbersApartByAnythingUsual) {
-  EXPECT_EQ(parse_ids("1 2,3\n[4, 5]\r\n2147483647", "f").value(),
-            (std::vector<int32_t>{1, 2, 3, 4, 5, 2147483647}));
+  EXPECT_EQ(parse_ids("1 2,3\r\n2147483647", "f").value(),
+            (std::vector<int32_t>{1, 2, 3, 2147483647}));
+  EXPECT_EQ(parse_ids(" [4, 5]\n", "f").value(), (std::vector<int32_t>{4, 5}));
 }
 
 TEST(Ids, AnythingElseIsRefusedWithItsPlace) {
@@ -28,6 +29,12 @@ TEST(Ids, AnythingElseIsRefusedWithItsPlace) {
     EXPECT_TRUE(ids.error().message.starts_with("f: entry 1 at offset 2 is not a token id"))
         << ids.error().message;
   }
+  EXPECT_EQ(parse_ids("[1 a]", "f").error().message,
+            "f: entry 1 at offset 3 is not a token id: it must be a number from 0 to 2147483647");
+  EXPECT_FALSE(parse_ids("1]2[3", "f").ok());
+  EXPECT_EQ(parse_ids("[1, 2", "f").error().message,
+            "f begins a list with [ and does not end it with ]");
+  EXPECT_FALSE(parse_ids("[", "f").ok());
   for (const char* text : {"", "  \n", "[]"}) {
     ASSERT_FALSE(parse_ids(text, "f").ok());
     EXPECT_EQ(parse_ids(text, "f").error().message, "f holds no token ids");
