@@ -15,36 +15,60 @@ namespace {
 // Convolution, normalisation of q and k, and the recurrence, from committed states into the other
 // copies.
 struct Recurrence {
+  // Sequences that can run side by side. A segment with marks runs as several parts, each from the
+  // state that the one before left, so they stand in steps of their own.
+  struct Step {
+    std::vector<ConvSequence> conv;
+    std::vector<DeltaSequence> delta;
+  };
+
   const float* conv_in = nullptr;  // [rows, C]
   const float* decay = nullptr;    // [rows, Hv]
   const float* beta = nullptr;     // [rows, Hv]
   int64_t rows = 0;
-  std::vector<ConvSequence> conv = {};
-  std::vector<DeltaSequence> delta = {};
+  std::vector<Step> steps = {};
 
-  void add(SequenceState& sequence, int64_t index, int64_t first_row, int64_t row_count) {
-    conv.push_back({.first_row = first_row,
-                    .rows = row_count,
-                    .state_in = sequence.conv_in(index),
-                    .state_out = sequence.conv_out(index)});
-    delta.push_back({.first_row = first_row,
-                     .rows = row_count,
-                     .state_in = sequence.delta_in(index),
-                     .state_out = sequence.delta_out(index)});
-  }
+  void add(const BatchSegment& segment, int64_t index, int64_t first_row, int64_t row_count);
 };
+
+void Recurrence::add(const BatchSegment& segment, int64_t index, int64_t first_row,
+                     int64_t row_count) {
+  SequenceState& sequence = *segment.sequence;
+  const StateShape& shape = sequence.shape();
+  const float* conv_from = sequence.conv_in(index);
+  int64_t done = 0;
+  for (size_t part = 0; done < row_count; ++part) {
+    StateMark* mark = part < segment.marks.size() ? &segment.marks[part] : nullptr;
+    const int64_t end =
+        mark ? std::min(row_count, mark->position - sequence.position()) : row_count;
+    float* conv_to =
+        mark ? mark->recurrent.data() + index * shape.layer_floats() : sequence.conv_out(index);
+    if (part == steps.size()) steps.emplace_back();
+    steps[part].conv.push_back({.first_row = first_row + done,
+                                .rows = end - done,
+                                .state_in = conv_from,
+                                .state_out = conv_to});
+    steps[part].delta.push_back({.first_row = first_row + done,
+                                 .rows = end - done,
+                                 .state_in = conv_from + shape.conv_floats,
+                                 .state_out = conv_to + shape.conv_floats});
+    conv_from = conv_to;
+    done = end;
+  }
+}
 
 void run_recurrence(const LayerRun& run, const DeltaWeights& weights,
                     const Recurrence& recurrence) {
   const GatedDeltaConfig& shape = run.config.delta;
   Activations& act = run.act;
-  const auto sequence_count = static_cast<int64_t>(recurrence.conv.size());
-  run_conv1d_causal(run.context, {.u = recurrence.conv_in,
-                                  .weight = weights.conv.data(),
-                                  .channels = shape.conv_channels(),
-                                  .sequences = recurrence.conv.data(),
-                                  .sequence_count = sequence_count,
-                                  .out = act.conv_out});
+  for (const Recurrence::Step& step : recurrence.steps) {
+    run_conv1d_causal(run.context, {.u = recurrence.conv_in,
+                                    .weight = weights.conv.data(),
+                                    .channels = shape.conv_channels(),
+                                    .sequences = step.conv.data(),
+                                    .sequence_count = static_cast<int64_t>(step.conv.size()),
+                                    .out = act.conv_out});
+  }
   run.show(stages::kConv, act.conv_out, shape.conv_channels());
   L2NormArgs norm = {.x = act.conv_out,
                      .rows = recurrence.rows,
@@ -56,16 +80,18 @@ void run_recurrence(const LayerRun& run, const DeltaWeights& weights,
   norm.x = act.conv_out + shape.key_heads * shape.key_dim;
   norm.scale = 1.0f;
   run_l2_norm(run.context, norm);  // k
-  run_gated_delta(run.context, {.qkv = act.conv_out,
-                                .decay = recurrence.decay,
-                                .beta = recurrence.beta,
-                                .key_heads = shape.key_heads,
-                                .value_heads = shape.value_heads,
-                                .key_dim = shape.key_dim,
-                                .value_dim = shape.value_dim,
-                                .sequences = recurrence.delta.data(),
-                                .sequence_count = sequence_count,
-                                .out = act.delta_out});
+  for (const Recurrence::Step& step : recurrence.steps) {
+    run_gated_delta(run.context, {.qkv = act.conv_out,
+                                  .decay = recurrence.decay,
+                                  .beta = recurrence.beta,
+                                  .key_heads = shape.key_heads,
+                                  .value_heads = shape.value_heads,
+                                  .key_dim = shape.key_dim,
+                                  .value_dim = shape.value_dim,
+                                  .sequences = step.delta.data(),
+                                  .sequence_count = static_cast<int64_t>(step.delta.size()),
+                                  .out = act.delta_out});
+  }
   run.show(stages::kDelta, act.delta_out, shape.value_width());
 }
 
@@ -115,7 +141,7 @@ void run_delta_layer(const LayerRun& run, const DeltaWeights& weights, int64_t i
       .conv_in = act.conv_in, .decay = act.decay, .beta = act.beta, .rows = run.rows};
   int64_t first_row = 0;
   for (const BatchSegment& segment : run.segments) {
-    recurrence.add(*segment.sequence, index, first_row, segment.rows);
+    recurrence.add(segment, index, first_row, segment.rows);
     first_row += segment.rows;
   }
   run_recurrence(run, weights, recurrence);
@@ -141,7 +167,7 @@ void replay_window(const LayerRun& run, const DeltaWeights& weights, int64_t ind
                            .decay = segment.window->decay(index),
                            .beta = segment.window->beta(index),
                            .rows = rows};
-  recurrence.add(*segment.sequence, index, 0, rows);
+  recurrence.add({.sequence = segment.sequence, .rows = rows}, index, 0, rows);
   run_recurrence(run, weights, recurrence);
 }
 

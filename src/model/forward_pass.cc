@@ -103,11 +103,29 @@ Status check_segments(const RowBatch& batch) {
                    fmt::format("a window of {} rows, its trace holds {}", segment.rows,
                                segment.window->max_rows())};
     }
+    int64_t last = segment.sequence->position();
+    for (const StateMark& mark : segment.marks) {
+      LOCKSTEP_CHECK(mark.position > last, "marks in order, inside the segment");
+      last = mark.position;
+    }
+    LOCKSTEP_CHECK(last < segment.sequence->position() + segment.rows, "a mark inside the segment");
     rows += segment.rows;
   }
   LOCKSTEP_CHECK(rows == batch.rows(), "segments do not cover the batch");
   LOCKSTEP_CHECK(batch.rope_positions.empty() || batch.rope_positions.size() == batch.ids.size(),
                  "rope positions do not cover the batch");
+  return {};
+}
+
+Status make_marks(const BatchSegment& segment) {
+  const size_t size = segment.sequence->shape().recurrent_floats();
+  try {
+    for (StateMark& mark : segment.marks) {
+      if (mark.recurrent.size() != size) mark.recurrent = Buffer<float>(size);
+    }
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kOutOfMemory, "no memory for the state of a mark"};
+  }
   return {};
 }
 
@@ -177,6 +195,7 @@ Result<RoundOutput> ForwardPass::forward(const RowBatch& batch) {
   LOCKSTEP_RETURN_IF_ERROR(check_segments(batch));
   for (const BatchSegment& segment : batch.segments) {
     LOCKSTEP_RETURN_IF_ERROR(segment.sequence->begin_round(segment.rows));
+    LOCKSTEP_RETURN_IF_ERROR(make_marks(segment));
   }
   const int64_t rows = batch.rows();
   LayerRun run = layer_run(batch.segments, rows);

@@ -20,12 +20,16 @@
 namespace lockstep {
 
 class SequenceState;
+struct StateMark;
 
 struct BatchSegment {
   SequenceState* sequence = nullptr;  // each sequence at most once in a batch
   int64_t rows = 0;                   // at least 1
   // Keeps what a commit of fewer rows than were run needs; null: only all rows can be committed.
   WindowTrace* window = nullptr;
+  // Positions inside the segment, ascending, whose state is kept on the way: for a snapshot in the
+  // middle of a chunk. They change no bit and cost a pass over the recurrent state each.
+  std::span<StateMark> marks = {};
 };
 
 struct RowBatch {

@@ -186,6 +186,60 @@ TEST_P(Schedule, SnapshotsGoTheirOwnWay) {
   EXPECT_EQ(fingerprint(copy), fingerprint(straight));
 }
 
+// State kept on the way through a chunk is what a chunk that ends there leaves.
+TEST_P(Schedule, MarksAreSnapshotsOfTheMiddleOfAChunk) {
+  Runner runner(model_);
+  const std::span<const int32_t> ids = std::span<const int32_t>(ids_).first(100);
+  SequenceState plain = runner.new_sequence();
+  const std::vector<float> want = runner.read(plain, ids, 256);
+  SequenceState sequence = runner.new_sequence();
+  SequenceState neighbour = runner.new_sequence();
+  runner.read(sequence, ids.first(10), 256);
+  std::vector<StateMark> marks;
+  for (const int64_t position : {11, 63, 99}) marks.push_back({.position = position});
+  RowBatch batch;
+  batch.segments = {{.sequence = &neighbour, .rows = 20},
+                    {.sequence = &sequence, .rows = 90, .marks = marks}};
+  batch.ids.assign(ids.begin(), ids.begin() + 20);
+  batch.ids.insert(batch.ids.end(), ids.begin() + 10, ids.end());
+  batch.logit_rows = {19, 109};
+  const Result<RoundOutput> output = runner.pass().forward(batch);
+  ASSERT_TRUE(output.ok()) << output.error().message;
+  EXPECT_TRUE(
+      same_bits(output.value().logits.last(vocab()), std::span<const float>(want).last(vocab())));
+  EXPECT_TRUE(same_bits(output.value().logits.first(vocab()),
+                        std::span<const float>(want).subspan(19 * vocab(), vocab())));
+  runner.pass().commit(batch);
+  EXPECT_EQ(fingerprint(sequence), fingerprint(plain));
+  for (StateMark& mark : marks) {
+    const int64_t position = mark.position;
+    SequenceState middle = sequence.snapshot(std::move(mark));
+    SequenceState short_one = runner.new_sequence();
+    runner.read(short_one, ids.first(static_cast<size_t>(position)), 256);
+    EXPECT_EQ(fingerprint(middle), fingerprint(short_one)) << "at " << position;
+    const std::vector<float> rest =
+        runner.read(middle, ids.subspan(static_cast<size_t>(position)), 256);
+    EXPECT_TRUE(same_bits(rest, std::span<const float>(want).last(rest.size()))) << position;
+  }
+  EXPECT_EQ(fingerprint(sequence), fingerprint(plain)) << "a continuation wrote a shared page";
+}
+
+TEST_P(Schedule, AStateThatWasUsedBeforeBecomesACopyOrEmpty) {
+  Runner runner(model_);
+  const std::span<const int32_t> ids = std::span<const int32_t>(ids_).first(90);
+  SequenceState source = runner.new_sequence();
+  runner.read(source, ids.first(70), 256);
+  SequenceState used = runner.new_sequence();
+  runner.read(used, ids.subspan(20), 256);
+  used.assign(source);
+  EXPECT_EQ(fingerprint(used), fingerprint(source));
+  const std::vector<float> got = runner.read(used, ids.subspan(70), 256);
+  used.clear();
+  EXPECT_EQ(used.page_count(), 0);
+  const std::vector<float> want = runner.read(used, ids, 256);
+  EXPECT_TRUE(same_bits(got, std::span<const float>(want).last(got.size())));
+}
+
 TEST_P(Schedule, UncommittedRoundsLeaveNothing) {
   Runner runner(model_);
   const std::span<const int32_t> ids = std::span<const int32_t>(ids_).first(40);

@@ -1,16 +1,27 @@
 #include "model/sequence_state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
-#include <string>
+#include <utility>
 
 #include "base/check.h"
 
 namespace lockstep {
+namespace {
 
-SequenceState::SequenceState(const StateShape& shape)
-    : shape_(shape), blocks_(static_cast<size_t>(shape.attention_layers)) {
-  for (Buffer<float>& copy : recurrent_) copy = Buffer<float>(shape.recurrent_floats());
+int64_t pages_of(int64_t positions) { return (positions + kKvBlock - 1) / kKvBlock; }
+
+}  // namespace
+
+SequenceState::SequenceState(const StateShape& shape, std::shared_ptr<PagePool> pool)
+    : shape_(shape), pool_(std::move(pool)), blocks_(static_cast<size_t>(shape.attention_layers)) {
+  recurrent_[0] = Buffer<float>(shape.recurrent_floats());
+}
+
+std::shared_ptr<KvPage> SequenceState::new_page() const {
+  return pool_ != nullptr ? pool_->take() : std::make_shared<KvPage>(shape_.page_bytes());
 }
 
 void SequenceState::point_blocks(size_t page) {
@@ -20,43 +31,85 @@ void SequenceState::point_blocks(size_t page) {
   }
 }
 
+int64_t SequenceState::pages_needed(int64_t rows) const {
+  const int64_t end = pages_of(position_ + rows);
+  int64_t needed = std::max<int64_t>(0, end - page_count());
+  for (int64_t page = position_ / kKvBlock; page < std::min(end, page_count()); ++page) {
+    if (pages_[static_cast<size_t>(page)].use_count() > 1) ++needed;
+  }
+  return needed;
+}
+
 Status SequenceState::begin_round(int64_t rows) {
-  const auto first = static_cast<size_t>(position_ / kKvBlock);
-  const auto end = static_cast<size_t>((position_ + rows + kKvBlock - 1) / kKvBlock);
+  const auto end = static_cast<size_t>(pages_of(position_ + rows));
   try {
-    for (size_t page = first; page < end; ++page) {
-      if (page == pages_.size()) {
-        pages_.push_back(std::make_shared<KvPage>(shape_.page_bytes()));
-      } else if (pages_[page].use_count() > 1) {
-        auto copy = std::make_shared<KvPage>(shape_.page_bytes());
-        std::memcpy(copy->data(), pages_[page]->data(), copy->bytes());
-        pages_[page] = std::move(copy);
+    Buffer<float>& other = recurrent_[1 - current_];
+    if (other.size() == 0) other = Buffer<float>(shape_.recurrent_floats());
+    for (auto page = static_cast<size_t>(position_ / kKvBlock); page < end; ++page) {
+      const bool present = page < pages_.size();
+      if (present && pages_[page].use_count() == 1) continue;
+      std::shared_ptr<KvPage> own = new_page();
+      if (own == nullptr) {
+        return Error{ErrorCode::kOutOfMemory,
+                     fmt::format("all {} pages of keys and values are taken, position {} needs one "
+                                 "more",
+                                 pool_->capacity(), page * kKvBlock)};
+      }
+      if (present) {
+        std::memcpy(own->data(), pages_[page]->data(), own->bytes());
+        pages_[page] = std::move(own);
+      } else {
+        pages_.push_back(std::move(own));
       }
       point_blocks(page);
     }
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::kOutOfMemory, "no memory for the keys and values of position " +
-                                              std::to_string(position_ + rows)};
+    return Error{ErrorCode::kOutOfMemory,
+                 fmt::format("no memory for the keys and values of position {}", position_ + rows)};
   }
   return {};
 }
 
 void SequenceState::commit(int64_t rows) {
-  LOCKSTEP_CHECK(position_ + rows <= static_cast<int64_t>(pages_.size()) * kKvBlock,
+  LOCKSTEP_CHECK(position_ + rows <= page_count() * kKvBlock,
                  "more rows committed than the round wrote");
   if (rows == 0) return;
   position_ += rows;
   current_ = 1 - current_;
 }
 
+void SequenceState::share_pages(const SequenceState& other, int64_t position) {
+  position_ = position;
+  pages_.assign(other.pages_.begin(), other.pages_.begin() + pages_of(position));
+  for (size_t page = 0; page < pages_.size(); ++page) point_blocks(page);
+}
+
 SequenceState SequenceState::snapshot() const {
-  SequenceState copy(shape_);
-  copy.position_ = position_;
-  const Buffer<float>& committed = recurrent_[current_];
-  std::copy_n(committed.data(), committed.size(), copy.recurrent_[0].data());
-  copy.pages_.assign(pages_.begin(), pages_.begin() + (position_ + kKvBlock - 1) / kKvBlock);
-  for (size_t page = 0; page < copy.pages_.size(); ++page) copy.point_blocks(page);
+  SequenceState copy(shape_, pool_);
+  copy.assign(*this);
   return copy;
+}
+
+SequenceState SequenceState::snapshot(StateMark mark) const {
+  LOCKSTEP_CHECK(mark.position <= position_ && mark.recurrent.size() == shape_.recurrent_floats(),
+                 "a mark of another round");
+  SequenceState copy(shape_, pool_);
+  copy.recurrent_[0] = std::move(mark.recurrent);
+  copy.share_pages(*this, mark.position);
+  return copy;
+}
+
+void SequenceState::assign(const SequenceState& other) {
+  LOCKSTEP_CHECK(shape_.recurrent_floats() == other.shape_.recurrent_floats(), "another shape");
+  const Buffer<float>& committed = other.recurrent_[other.current_];
+  std::copy_n(committed.data(), committed.size(), recurrent_[current_].data());
+  share_pages(other, other.position_);
+}
+
+void SequenceState::clear() {
+  position_ = 0;
+  pages_.clear();
+  std::fill_n(recurrent_[current_].data(), recurrent_[current_].size(), 0.0f);
 }
 
 bool SequenceState::truncate(int64_t position) {

@@ -11,16 +11,22 @@
 
 #include "base/buffer.h"
 #include "base/result.h"
+#include "model/page_pool.h"
 #include "model/state_shape.h"
 
 namespace lockstep {
 
-// 64 positions of all attention layers; shared between sequences until one of them writes.
-using KvPage = Buffer<std::byte>;
+// Recurrent and convolution state in the middle of a segment: a forward pass fills in what stands
+// before `position` (row_batch.h), and SequenceState::snapshot makes a sequence of it.
+struct StateMark {
+  int64_t position = 0;
+  Buffer<float> recurrent = {};  // as one copy of SequenceState; empty: the pass makes it
+};
 
 class SequenceState {
  public:
-  explicit SequenceState(const StateShape& shape);
+  // Pages come from `pool`; without one, from the system as they are needed.
+  explicit SequenceState(const StateShape& shape, std::shared_ptr<PagePool> pool = nullptr);
 
   const StateShape& shape() const { return shape_; }
   // Committed tokens; the next row stands at this position.
@@ -28,22 +34,35 @@ class SequenceState {
 
   // Makes the pages of the next `rows` positions present and this sequence's own.
   Status begin_round(int64_t rows);
+  // Pages that begin_round would take.
+  int64_t pages_needed(int64_t rows) const;
 
   // Pages of one attention layer, a pointer per 64 positions. Valid until the next begin_round.
   std::byte* const* blocks(int64_t attention_layer) const {
     return blocks_[static_cast<size_t>(attention_layer)].data();
   }
   // Per delta layer: committed state, and the other copy, which a round writes whole.
-  const float* conv_in(int64_t layer) const { return recurrent(current_, layer); }
-  float* conv_out(int64_t layer) { return recurrent(1 - current_, layer); }
+  const float* conv_in(int64_t layer) const {
+    return recurrent_[current_].data() + layer * shape_.layer_floats();
+  }
+  float* conv_out(int64_t layer) {
+    return recurrent_[1 - current_].data() + layer * shape_.layer_floats();
+  }
   const float* delta_in(int64_t layer) const { return conv_in(layer) + shape_.conv_floats; }
   float* delta_out(int64_t layer) { return conv_out(layer) + shape_.conv_floats; }
 
   // Publishes the round: `rows` more tokens, and the written copy as the committed one.
   void commit(int64_t rows);
 
-  // A copy at the committed position. Pages are shared, recurrent state is copied.
+  // A copy at the committed position. Pages are shared, recurrent state is copied; its other copy
+  // is made when it first runs.
   SequenceState snapshot() const;
+  // A copy as it was after `mark.position` tokens, within the last round committed.
+  SequenceState snapshot(StateMark mark) const;
+  // Becomes a copy of `other`, which has the same shape, in the memory that is there.
+  void assign(const SequenceState& other);
+  // Back to position 0; gives the pages back and keeps the rest of the memory.
+  void clear();
 
   // Forgets tokens from `position` on. Keys and values can; recurrent state cannot, so this answers
   // false (and changes nothing) unless the shape has none or position is where the sequence stands.
@@ -51,23 +70,21 @@ class SequenceState {
 
   // Bytes of pages and state that this sequence alone or with others keeps alive.
   size_t bytes() const;
+  int64_t page_count() const { return static_cast<int64_t>(pages_.size()); }
 
   SequenceState(SequenceState&&) = default;
   SequenceState& operator=(SequenceState&&) = default;
 
  private:
-  const float* recurrent(int copy, int64_t layer) const {
-    return recurrent_[copy].data() + layer * (shape_.conv_floats + shape_.delta_floats);
-  }
-  float* recurrent(int copy, int64_t layer) {
-    return recurrent_[copy].data() + layer * (shape_.conv_floats + shape_.delta_floats);
-  }
+  std::shared_ptr<KvPage> new_page() const;
   void point_blocks(size_t page);
+  void share_pages(const SequenceState& other, int64_t position);
 
   StateShape shape_;
+  std::shared_ptr<PagePool> pool_;
   int64_t position_ = 0;
   int current_ = 0;
-  Buffer<float> recurrent_[2];
+  Buffer<float> recurrent_[2];  // the one that is not current may be empty until a round begins
   std::vector<std::shared_ptr<KvPage>> pages_;
   std::vector<std::vector<std::byte*>> blocks_;  // [attention layer][page]
 };

@@ -16,10 +16,10 @@ struct StateShape {
   int64_t delta_floats = 0;      // per delta layer: [Hv, Dk, Dv]
   KvShape kv;
 
+  // Convolution state and then recurrent state of one delta layer.
+  int64_t layer_floats() const { return conv_floats + delta_floats; }
   // One copy of the recurrent and convolution state of all layers; a sequence holds two.
-  size_t recurrent_floats() const {
-    return static_cast<size_t>(delta_layers * (conv_floats + delta_floats));
-  }
+  size_t recurrent_floats() const { return static_cast<size_t>(delta_layers * layer_floats()); }
   // Keys and values of 64 positions in all attention layers.
   size_t page_bytes() const { return static_cast<size_t>(attention_layers) * kv.block_bytes(); }
 };
