@@ -11,6 +11,7 @@
 #include "base/isa.h"
 #include "checkpoint/tensor_source.h"
 #include "model/precision.h"
+#include "sampling/settings.h"
 
 namespace lockstep {
 
@@ -31,6 +32,13 @@ struct SamplingArgs {
   std::optional<int64_t> top_k;
   std::optional<double> top_p;
   std::optional<double> min_p;
+  std::optional<double> repetition_penalty;
+  std::optional<double> presence_penalty;
+  std::optional<double> frequency_penalty;
+  std::optional<int64_t> penalty_window;
+  std::vector<LogitBias> logit_bias;  // generation_config.json says nothing about these three
+  std::vector<int32_t> banned_tokens;
+  std::vector<int32_t> allowed_tokens;
   std::optional<uint64_t> seed;
 };
 

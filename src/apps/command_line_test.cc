@@ -69,6 +69,24 @@ TEST(CommandLine, RunTakesEveryOption) {
   EXPECT_EQ(args.prompt, "Hello there");
 }
 
+TEST(CommandLine, WhatEditsARowIsParsedAndLeavesThePromptAlone) {
+  const RunArgs args =
+      run_args({"--repetition-penalty", "1.25", "--presence-penalty", "-0.5", "--frequency-penalty",
+                "0.75", "--penalty-window", "64", "--logit-bias", "5=1.5,7=-100", "--logit-bias",
+                "9=0", "--ban", "3", "--ban", "4,5", "--allow", "8", "Hello"});
+  const SamplingArgs& sampling = args.reply.sampling;
+  EXPECT_EQ(sampling.repetition_penalty, 1.25);
+  EXPECT_EQ(sampling.presence_penalty, -0.5);
+  EXPECT_EQ(sampling.frequency_penalty, 0.75);
+  EXPECT_EQ(sampling.penalty_window, 64);
+  ASSERT_EQ(sampling.logit_bias.size(), 3u);
+  EXPECT_EQ(sampling.logit_bias[1].id, 7);
+  EXPECT_EQ(sampling.logit_bias[1].bias, -100.0);
+  EXPECT_EQ(sampling.banned_tokens, (std::vector<int32_t>{3, 4, 5}));
+  EXPECT_EQ(sampling.allowed_tokens, (std::vector<int32_t>{8}));
+  EXPECT_EQ(args.prompt, "Hello");
+}
+
 TEST(CommandLine, NothingTypedIsNothingSet) {
   const RunArgs args = run_args({"Hi"});
   EXPECT_EQ(args.model.precision, Precision::kInt8);
@@ -125,6 +143,16 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
       {{"run", "tiny", "a", "--top-p", "0"}, "top_p is 0"},
       {{"run", "tiny", "a", "--min-p", "2"}, "min_p is 2"},
       {{"run", "tiny", "a", "--top-k", "-1"}, "top_k is -1"},
+      {{"run", "tiny", "a", "--repetition-penalty", "0"}, "repetition_penalty is 0"},
+      {{"run", "tiny", "a", "--presence-penalty", "101"}, "presence_penalty is 101"},
+      {{"run", "tiny", "a", "--frequency-penalty", "-101"}, "frequency_penalty is -101"},
+      {{"run", "tiny", "a", "--penalty-window", "-1"}, "penalty_window is -1"},
+      {{"run", "tiny", "a", "--logit-bias", "5"}, "--logit-bias is 5"},
+      {{"run", "tiny", "a", "--logit-bias", "5=x"}, "--logit-bias is 5=x"},
+      {{"run", "tiny", "a", "--logit-bias", "5=1,5=2"}, "logit_bias names token 5"},
+      {{"run", "tiny", "a", "--logit-bias", "5=101"}, "logit_bias of token 5 is 101"},
+      {{"run", "tiny", "a", "--ban", "2147483648"}, "--ban"},
+      {{"run", "tiny", "a", "--allow", "x"}, "--allow"},
       {{"run", "tiny", "a", "--seed", "-1"}, "--seed"},
       {{"run", "tiny", "a", "--seed", "18446744073709551616"}, "--seed"},
       {{"run", "tiny", "a", "--max-tokens", "-1"}, "--max-tokens is -1"},

@@ -73,11 +73,6 @@ InfoSection unsupported_section(const OpenedModel& opened, const std::string& te
     add("drafting", "the draft head is read and checked, replies do not use it yet");
   }
   if (!template_fault.empty()) add("chat template", template_fault + " (run --raw works)");
-  const GenerationConfig& generation = checkpoint.generation;
-  const bool penalties = generation.repetition_penalty.value_or(1.0) != 1.0 ||
-                         generation.presence_penalty.value_or(0.0) != 0.0 ||
-                         generation.frequency_penalty.value_or(0.0) != 0.0;
-  if (penalties) add("penalties", "recommended by generation_config.json, not applied yet");
   add("devices", "the processor only");
   return section;
 }

@@ -1,5 +1,8 @@
 #include "apps/run_json.h"
 
+#include <string>
+#include <utility>
+
 #include "base/json.h"
 
 namespace lockstep {
@@ -26,10 +29,21 @@ json::array logprobs_json(const Tokenizer& tokenizer, const Reply& reply) {
 }
 
 json::object sampling_json(const SamplingSettings& settings) {
-  return {{"temperature", settings.temperature},
-          {"top_k", settings.top_k},
-          {"top_p", settings.top_p},
-          {"min_p", settings.min_p}};
+  json::object biases;
+  for (const LogitBias& entry : settings.logit_bias) biases[std::to_string(entry.id)] = entry.bias;
+  return {
+      {"temperature", settings.temperature},
+      {"top_k", settings.top_k},
+      {"top_p", settings.top_p},
+      {"min_p", settings.min_p},
+      {"repetition_penalty", settings.repetition_penalty},
+      {"presence_penalty", settings.presence_penalty},
+      {"frequency_penalty", settings.frequency_penalty},
+      {"penalty_window", settings.penalty_window},
+      {"logit_bias", std::move(biases)},
+      {"banned_tokens", json::array(settings.banned_tokens.begin(), settings.banned_tokens.end())},
+      {"allowed_tokens",
+       json::array(settings.allowed_tokens.begin(), settings.allowed_tokens.end())}};
 }
 
 json::object timings_json(const ReplyTimings& timings) {

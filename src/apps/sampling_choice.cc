@@ -5,52 +5,70 @@
 namespace lockstep {
 namespace {
 
-// One setting; `from` names it if the checkpoint decided it.
-template <typename T>
-T pick(const char* name, const std::optional<T>& typed, const std::optional<T>& recommended,
-       T neutral, std::vector<const char*>& from) {
-  if (typed) return *typed;
-  if (!recommended) return neutral;
-  from.push_back(name);
-  return *recommended;
-}
-
-void warn_of_penalty(const char* name, const std::optional<double>& value, double neutral,
-                     std::vector<std::string>& warnings) {
-  if (!value || *value == neutral) return;
-  warnings.push_back(fmt::format(
-      "generation_config.json recommends {} {}; penalties are not supported yet", name, *value));
-}
-
 std::string describe(const SamplingSettings& settings, const std::vector<const char*>& from) {
-  if (settings.temperature == 0.0) return "temperature 0: always the likeliest token";
-  std::string text = fmt::format("temperature {}", settings.temperature);
-  if (settings.top_k > 0) text += fmt::format(", top-k {}", settings.top_k);
-  if (settings.top_p < 1.0) text += fmt::format(", top-p {}", settings.top_p);
-  if (settings.min_p > 0.0) text += fmt::format(", min-p {}", settings.min_p);
-  text += fmt::format(", seed {}", *settings.seed);
+  const bool greedy = settings.temperature == 0.0;
+  std::string text = greedy ? "temperature 0: always the likeliest token"
+                            : fmt::format("temperature {}", settings.temperature);
+  const auto add = [&](const char* name, const auto& value, const auto& neutral) {
+    if (value != neutral) text += fmt::format(", {} {}", name, value);
+  };
+  const SamplingSettings neutral;
+  if (!greedy) {
+    add("top-k", settings.top_k, neutral.top_k);
+    add("top-p", settings.top_p, neutral.top_p);
+    add("min-p", settings.min_p, neutral.min_p);
+  }
+  add("repetition penalty", settings.repetition_penalty, neutral.repetition_penalty);
+  add("presence penalty", settings.presence_penalty, neutral.presence_penalty);
+  add("frequency penalty", settings.frequency_penalty, neutral.frequency_penalty);
+  add("penalty window", settings.penalty_window, neutral.penalty_window);
+  add("biased tokens:", settings.logit_bias.size(), size_t{0});
+  add("banned tokens:", settings.banned_tokens.size(), size_t{0});
+  add("allowed tokens:", settings.allowed_tokens.size(), size_t{0});
+  if (!greedy) text += fmt::format(", seed {}", *settings.seed);
   if (from.empty()) return text;
   return fmt::format("{} ({} from generation_config.json)", text, fmt::join(from, ", "));
 }
 
 }  // namespace
 
-SamplingChoice choose_sampling(const SamplingArgs& args, const GenerationConfig& generation) {
+SamplingSettings settings_of(const SamplingArgs& args, const GenerationConfig& generation,
+                             std::vector<const char*>* from) {
+  SamplingSettings settings;
+  const auto pick = [&](const char* name, const auto& typed, const auto& recommended, auto& value) {
+    if (typed) {
+      value = *typed;
+    } else if (recommended) {
+      value = *recommended;
+      if (from != nullptr) from->push_back(name);
+    }
+  };
   const bool greedy = generation.do_sample == false;
   const auto temperature = greedy ? std::optional(0.0) : generation.temperature;
-  const SamplingSettings neutral;
-  SamplingChoice choice;
+  pick("temperature", args.temperature, temperature, settings.temperature);
+  pick("top-k", args.top_k, generation.top_k, settings.top_k);
+  pick("top-p", args.top_p, generation.top_p, settings.top_p);
+  pick("min-p", args.min_p, generation.min_p, settings.min_p);
+  pick("repetition penalty", args.repetition_penalty, generation.repetition_penalty,
+       settings.repetition_penalty);
+  pick("presence penalty", args.presence_penalty, generation.presence_penalty,
+       settings.presence_penalty);
+  pick("frequency penalty", args.frequency_penalty, generation.frequency_penalty,
+       settings.frequency_penalty);
+  settings.penalty_window = args.penalty_window.value_or(settings.penalty_window);
+  settings.logit_bias = args.logit_bias;
+  settings.banned_tokens = args.banned_tokens;
+  settings.allowed_tokens = args.allowed_tokens;
+  settings.seed = args.seed;
+  return settings;
+}
+
+SamplingChoice choose_sampling(const SamplingArgs& args, const GenerationConfig& generation) {
   std::vector<const char*> from;
-  choice.settings.temperature =
-      pick("temperature", args.temperature, temperature, neutral.temperature, from);
-  choice.settings.top_k = pick("top-k", args.top_k, generation.top_k, neutral.top_k, from);
-  choice.settings.top_p = pick("top-p", args.top_p, generation.top_p, neutral.top_p, from);
-  choice.settings.min_p = pick("min-p", args.min_p, generation.min_p, neutral.min_p, from);
-  choice.settings.seed = args.seed ? *args.seed : random_seed();
+  SamplingChoice choice;
+  choice.settings = settings_of(args, generation, &from);
+  if (!choice.settings.seed) choice.settings.seed = random_seed();
   choice.description = describe(choice.settings, from);
-  warn_of_penalty("repetition_penalty", generation.repetition_penalty, 1.0, choice.warnings);
-  warn_of_penalty("presence_penalty", generation.presence_penalty, 0.0, choice.warnings);
-  warn_of_penalty("frequency_penalty", generation.frequency_penalty, 0.0, choice.warnings);
   return choice;
 }
 

@@ -11,13 +11,16 @@
 namespace lockstep {
 
 struct SamplingChoice {
-  SamplingSettings settings;          // with a seed
-  std::string description;            // one line
-  std::vector<std::string> warnings;  // what the checkpoint recommends and this program does not do
+  SamplingSettings settings;  // with a seed
+  std::string description;    // one line
 };
 
-// The command line wins over the checkpoint's generation_config.json, that over neutral values. A
-// seed that is not given is drawn here, once.
+// The command line wins over the checkpoint's generation_config.json, that over neutral values.
+// `from` gets the names of what the checkpoint decided. The seed is the typed one or absent.
+SamplingSettings settings_of(const SamplingArgs& args, const GenerationConfig& generation,
+                             std::vector<const char*>* from = nullptr);
+
+// The same, described; a seed that is not given is drawn here, once.
 SamplingChoice choose_sampling(const SamplingArgs& args, const GenerationConfig& generation);
 
 }  // namespace lockstep

@@ -46,15 +46,24 @@ TEST(SamplingChoice, DoSampleFalseMeansGreedyUnlessATemperatureIsTyped) {
   EXPECT_EQ(choose_sampling(args, generation).settings.temperature, 1.5);
 }
 
-TEST(SamplingChoice, PenaltiesThatAreNotAppliedAreNamed) {
-  GenerationConfig generation = recommended();
+TEST(SamplingChoice, PenaltiesOfTheCheckpointAreUsedAndShown) {
+  GenerationConfig generation;
   generation.repetition_penalty = 1.0;
-  EXPECT_TRUE(choose_sampling({}, generation).warnings.empty());
-  generation.repetition_penalty = 1.05;
   generation.presence_penalty = 1.5;
-  const auto warnings = choose_sampling({}, generation).warnings;
-  ASSERT_EQ(warnings.size(), 2u);
-  EXPECT_NE(warnings[0].find("repetition_penalty 1.05"), std::string::npos);
+  SamplingArgs args;
+  args.seed = 1;
+  args.frequency_penalty = 0.25;
+  args.penalty_window = 64;
+  args.banned_tokens = {5, 6};
+  const SamplingChoice choice = choose_sampling(args, generation);
+  EXPECT_EQ(choice.settings.presence_penalty, 1.5);
+  EXPECT_EQ(choice.settings.frequency_penalty, 0.25);
+  EXPECT_EQ(choice.settings.penalty_window, 64);
+  EXPECT_EQ(choice.settings.banned_tokens, (std::vector<int32_t>{5, 6}));
+  EXPECT_EQ(choice.description,
+            "temperature 1, presence penalty 1.5, frequency penalty 0.25, penalty window 64, "
+            "banned tokens: 2, seed 1 (repetition penalty, presence penalty from "
+            "generation_config.json)");
 }
 
 }  // namespace

@@ -47,9 +47,6 @@ std::string start_report(const Engine& engine, const SamplingChoice& sampling) {
   for (const std::string& warning : engine.model.checkpoint().warnings) {
     report += fmt::format("note       {}\n", warning);
   }
-  for (const std::string& warning : sampling.warnings) {
-    report += fmt::format("note       {}\n", warning);
-  }
   return report + fmt::format("sampling   {}\n", sampling.description);
 }
 

@@ -76,6 +76,8 @@ Status Session::check(const GenerateRequest& request) const {
   if (request.max_tokens && *request.max_tokens < 0) {
     return invalid(fmt::format("max_tokens is {}; it must be at least 0", *request.max_tokens));
   }
+  LOCKSTEP_RETURN_IF_ERROR(check_settings(request.sampling));
+  LOCKSTEP_RETURN_IF_ERROR(check_token_ids(request.sampling, vocab));
   if (request.top_logprobs &&
       (*request.top_logprobs < 0 || *request.top_logprobs > kMaxTopLogprobs)) {
     return invalid(fmt::format("logprobs is {}; it must be from 0 to {}", *request.top_logprobs,
@@ -144,7 +146,8 @@ Status Session::draw_reply(const GenerateRequest& request, std::span<const float
     }
     ReplyToken token;
     token.position = start + static_cast<int64_t>(reply.tokens.size());
-    LOCKSTEP_ASSIGN_OR_RETURN(token.id, sampler.sample(logits, token.position));
+    LOCKSTEP_ASSIGN_OR_RETURN(token.id, sampler.draw(logits, token.position, scratch_));
+    sampler.accept(token.id, logits);
     if (std::ranges::find(request.stop_ids, token.id) != request.stop_ids.end()) {
       reply.finish = FinishReason::kStop;
       reply.stop_id = token.id;
@@ -162,7 +165,9 @@ Status Session::draw_reply(const GenerateRequest& request, std::span<const float
 Result<Reply> Session::generate(const GenerateRequest& request, const OnToken& on_token,
                                 const std::atomic<bool>* cancel) {
   LOCKSTEP_RETURN_IF_ERROR(check(request));
-  LOCKSTEP_ASSIGN_OR_RETURN(Sampler sampler, Sampler::make(request.sampling));
+  LOCKSTEP_ASSIGN_OR_RETURN(
+      Sampler sampler,
+      Sampler::make(request.sampling, pass_.model().config().vocab_size, request.prompt));
   LOCKSTEP_RETURN_IF_ERROR(continue_or_restart(request.prompt));
   Reply reply;
   reply.sampling = sampler.settings();

@@ -99,6 +99,7 @@ class Session {
   int64_t context_;
   std::optional<SequenceState> state_;  // made when first needed
   std::vector<int32_t> ids_;
+  SamplerScratch scratch_;
 };
 
 }  // namespace lockstep

@@ -6,7 +6,9 @@
 #include <ctime>
 #include <limits>
 #include <map>
+#include <optional>
 
+#include "sampling/noise.h"
 #include "sampling/test_rows.h"
 
 namespace lockstep {
@@ -14,12 +16,29 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-Sampler sampler_of(SamplingSettings settings) {
-  if (!settings.seed) settings.seed = 42;
-  return Sampler::make(settings).value();
-}
+// Draws at the start of a reply without a prompt, from rows of any size.
+class FreshSampler {
+ public:
+  explicit FreshSampler(const SamplingSettings& settings) : settings_(settings) {
+    if (!settings_.seed) settings_.seed = 42;
+  }
 
-std::map<int32_t, int64_t> count_draws(Sampler sampler, const std::vector<float>& row,
+  Result<int32_t> sample(const std::vector<float>& row, int64_t position) {
+    if (!sampler_ || size_ != row.size()) {
+      size_ = row.size();
+      sampler_ = Sampler::make(settings_, static_cast<int64_t>(size_), {}).value();
+    }
+    return sampler_->draw(row, position, scratch_);
+  }
+
+ private:
+  SamplingSettings settings_;
+  std::optional<Sampler> sampler_;
+  size_t size_ = 0;
+  SamplerScratch scratch_;
+};
+
+std::map<int32_t, int64_t> count_draws(FreshSampler sampler, const std::vector<float>& row,
                                        int64_t draws) {
   std::map<int32_t, int64_t> counts;
   for (int64_t position = 0; position < draws; ++position) {
@@ -77,7 +96,7 @@ TEST(Sampler, DrawsFollowTheDistributionUnderEveryFilter) {
   const int64_t draws = 40000;
   for (size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    const auto counts = count_draws(sampler_of(c.settings), kRow, draws);
+    const auto counts = count_draws(FreshSampler(c.settings), kRow, draws);
     EXPECT_EQ(draws_of(counts, c.allowed), draws)
         << "a token outside the set was drawn, case " << i;
     EXPECT_LT(chi_square(counts, kRow, c.settings.temperature, c.allowed, draws), c.limit)
@@ -86,14 +105,14 @@ TEST(Sampler, DrawsFollowTheDistributionUnderEveryFilter) {
 }
 
 TEST(Sampler, GreedyTakesTheFirstInOrder) {
-  Sampler greedy = sampler_of({.temperature = 0.0});
+  FreshSampler greedy({.temperature = 0.0});
   EXPECT_EQ(greedy.sample(kRow, 0).value(), 1);
   EXPECT_EQ(greedy.sample(tied_row(1000, 1), 7).value(), find_first(tied_row(1000, 1)).value().id);
 }
 
 TEST(Sampler, ExtremeTemperaturesStayInTheirLimits) {
-  Sampler cold = sampler_of({.temperature = 5e-324});
-  Sampler hot = sampler_of({.temperature = 100.0});
+  FreshSampler cold({.temperature = 5e-324});
+  FreshSampler hot({.temperature = 100.0});
   std::vector<float> row = {-3e38f, 3e38f, -kInfinity, 3e38f};
   for (int64_t position = 0; position < 200; ++position) {
     EXPECT_EQ(cold.sample(kRow, position).value(), 1);
@@ -106,14 +125,14 @@ TEST(Sampler, ExtremeTemperaturesStayInTheirLimits) {
 
 TEST(Sampler, TheTokenDependsOnSeedReplyAndPositionAlone) {
   const std::vector<float> row = normal_row(1000, 1.0, 3);
-  Sampler a = sampler_of({.seed = 5});
-  Sampler b = sampler_of({.seed = 5});
+  FreshSampler a({.seed = 5});
+  FreshSampler b({.seed = 5});
   std::vector<int32_t> forward, backward;
   for (int64_t p = 0; p < 100; ++p) forward.push_back(a.sample(row, p).value());
   for (int64_t p = 99; p >= 0; --p) backward.insert(backward.begin(), b.sample(row, p).value());
   EXPECT_EQ(forward, backward);
   const auto differing = [&](SamplingSettings settings) {
-    Sampler other = sampler_of(settings);
+    FreshSampler other(settings);
     int different = 0;
     for (int64_t p = 0; p < 100; ++p) {
       different += other.sample(row, p).value() != forward[static_cast<size_t>(p)];
@@ -124,9 +143,47 @@ TEST(Sampler, TheTokenDependsOnSeedReplyAndPositionAlone) {
   EXPECT_GT(differing({.seed = 5, .reply_index = 1}), 80);
 }
 
+// Finds a temperature at which token `behind`, one below the highest logit, comes out exactly equal
+// to the first with the noise of this seed and position; 0 where there is none.
+double tying_temperature(uint64_t seed, int64_t position, int32_t first, int32_t behind) {
+  const NoiseKey key{seed, 0, static_cast<uint32_t>(position), 0};
+  const double noise_first = gumbel(uniform_odd53(key, static_cast<uint32_t>(first)));
+  const double noise_behind = gumbel(uniform_odd53(key, static_cast<uint32_t>(behind)));
+  if (noise_behind - noise_first < 0.1) return 0.0;
+  double temperature = 1.0 / (noise_behind - noise_first);
+  for (int step = 0; step < 8; ++step) temperature = std::nextafter(temperature, 0.0);
+  for (int step = 0; step < 16; ++step) {
+    if (-1.0 / temperature + noise_behind == noise_first) return temperature;
+    temperature = std::nextafter(temperature, 100.0);
+  }
+  return 0.0;
+}
+
+// The noise of real rows never ties; here it is made to. The token with the higher logit is met
+// first where top_k sorts them, the lower id where nothing does: the lower id wins both ways.
+TEST(Sampler, EqualScoresGoToTheLowerId) {
+  int ties = 0;
+  for (int64_t position = 0; position < 200; ++position) {
+    for (const bool lower_is_behind : {false, true}) {
+      const int32_t first = lower_is_behind ? 1 : 0;
+      const double temperature = tying_temperature(42, position, first, 1 - first);
+      if (temperature == 0.0) continue;
+      ++ties;
+      const std::vector<float> row = lower_is_behind ? std::vector<float>{1.0f, 2.0f, -kInfinity}
+                                                     : std::vector<float>{2.0f, 1.0f, -kInfinity};
+      for (const int64_t top_k : {0, 2}) {
+        FreshSampler sampler({.temperature = temperature, .top_k = top_k});
+        EXPECT_EQ(sampler.sample(row, position).value(), 0)
+            << "position " << position << ", temperature " << temperature << ", top_k " << top_k;
+      }
+    }
+  }
+  EXPECT_GT(ties, 50);
+}
+
 TEST(Sampler, RemovingTokensThatDidNotWinChangesNothing) {
   const std::vector<float> row = normal_row(300, 1.0, 4);
-  Sampler sampler = sampler_of({});
+  FreshSampler sampler({});
   for (int64_t position = 0; position < 50; ++position) {
     const int32_t winner = sampler.sample(row, position).value();
     std::vector<float> fewer(row.size(), -kInfinity);
@@ -136,7 +193,7 @@ TEST(Sampler, RemovingTokensThatDidNotWinChangesNothing) {
     const auto highest = find_first(row).value().logit;
     SamplingSettings loose{.top_k = 299, .top_p = 0.9999999, .min_p = 1e-9};
     if (highest - row[static_cast<size_t>(winner)] < 4.0f) {
-      EXPECT_EQ(sampler_of(loose).sample(row, position).value(), winner);
+      EXPECT_EQ(FreshSampler(loose).sample(row, position).value(), winner);
     }
   }
 }
@@ -145,7 +202,7 @@ TEST(Sampler, PaddingTheVocabularyWithMaskedIdsChangesNothing) {
   for (const SamplingSettings& settings :
        {SamplingSettings{}, SamplingSettings{.top_k = 20, .top_p = 0.9},
         SamplingSettings{.min_p = 0.05}}) {
-    Sampler sampler = sampler_of(settings);
+    FreshSampler sampler(settings);
     std::vector<float> row = normal_row(1000, 2.0, 9);
     std::vector<float> padded = row;
     padded.resize(1013, -kInfinity);
@@ -159,19 +216,19 @@ TEST(Sampler, NonFiniteLogitsAreAnErrorAtEveryTemperature) {
   std::vector<float> row(100, 0.0f);
   row[99] = std::numeric_limits<float>::quiet_NaN();
   for (const double temperature : {0.0, 1.0}) {
-    const auto result = sampler_of({.temperature = temperature}).sample(row, 0);
+    const auto result = FreshSampler({.temperature = temperature}).sample(row, 0);
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().code, ErrorCode::kNumeric);
   }
 }
 
 TEST(Sampler, AnAbsentSeedIsDrawnAndTold) {
-  const Sampler a = Sampler::make({}).value();
-  const Sampler b = Sampler::make({}).value();
+  const Sampler a = Sampler::make({}, 10, {}).value();
+  const Sampler b = Sampler::make({}, 10, {}).value();
   ASSERT_TRUE(a.settings().seed.has_value());
   EXPECT_NE(*a.settings().seed, *b.settings().seed);
-  EXPECT_EQ(*Sampler::make({.seed = 0}).value().settings().seed, 0u);
-  EXPECT_FALSE(Sampler::make({.top_p = 2.0}).ok());
+  EXPECT_EQ(*Sampler::make({.seed = 0}, 10, {}).value().settings().seed, 0u);
+  EXPECT_FALSE(Sampler::make({.top_p = 2.0}, 10, {}).ok());
 }
 
 // CPU time of this thread: other load on the machine does not count.
@@ -185,7 +242,7 @@ double cpu_milliseconds() {
 TEST(Sampler, AFullVocabularyIsQuick) {
   const std::vector<float> row = normal_row(248320, 2.0, 1);
   const auto milliseconds = [&](const SamplingSettings& settings) {
-    Sampler sampler = sampler_of(settings);
+    FreshSampler sampler(settings);
     double best = 1e9;
     for (int64_t position = 0; position < 5; ++position) {
       const double start = cpu_milliseconds();

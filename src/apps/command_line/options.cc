@@ -6,7 +6,7 @@
 #include <charconv>
 #include <vector>
 
-#include "sampling/settings.h"
+#include "apps/sampling_choice.h"
 
 namespace lockstep {
 namespace {
@@ -54,10 +54,75 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return one_line(error.what());
 }
 
+const char* const kSamplingGroup =
+    "Sampling (default: the model's generation_config.json, else neutral)";
+
+void add_distribution_options(CLI::App& app, SamplingArgs& sampling) {
+  app.add_option("--temperature", sampling.temperature, "0: always the likeliest token")
+      ->check(kReal)
+      ->type_name("T")
+      ->group(kSamplingGroup);
+  app.add_option("--top-k", sampling.top_k, "Only the K likeliest tokens; 0: off")
+      ->check(kWhole)
+      ->type_name("K")
+      ->group(kSamplingGroup);
+  app.add_option("--top-p", sampling.top_p, "Only the likeliest tokens that hold probability P")
+      ->check(kReal)
+      ->type_name("P")
+      ->group(kSamplingGroup);
+  app.add_option("--min-p", sampling.min_p, "Only tokens at least P times as likely as the first")
+      ->check(kReal)
+      ->type_name("P")
+      ->group(kSamplingGroup);
+}
+
+void add_edit_options(CLI::App& app, SamplingArgs& sampling, RawReply& raw) {
+  const auto real = [&](const char* name, std::optional<double>& value, const char* help) {
+    app.add_option(name, value, help)->check(kReal)->type_name("P")->group(kSamplingGroup);
+  };
+  real("--repetition-penalty", sampling.repetition_penalty,
+       "Above 1: tokens of prompt and reply become less likely");
+  real("--presence-penalty", sampling.presence_penalty, "Taken off tokens that the reply has");
+  real("--frequency-penalty", sampling.frequency_penalty,
+       "Taken off tokens of the reply, for each time");
+  app.add_option("--penalty-window", sampling.penalty_window,
+                 "Penalties look at the last N tokens; 0: at all")
+      ->check(kWhole)
+      ->type_name("N")
+      ->group(kSamplingGroup);
+  const auto list = [&](const char* name, auto& values, const char* type, const char* help) {
+    return app.add_option(name, values, help)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name(type)
+        ->group(kSamplingGroup);
+  };
+  list("--logit-bias", raw.logit_bias, "ID=B", "Added to the logits of tokens");
+  list("--ban", sampling.banned_tokens, "ID", "Tokens that are never drawn")->check(kTokenId);
+  list("--allow", sampling.allowed_tokens, "ID", "Only these tokens are drawn")->check(kTokenId);
+}
+
+std::string check_biases(const std::vector<std::string>& typed, std::vector<LogitBias>& biases) {
+  for (const std::string& text : typed) {
+    LogitBias entry;
+    const char* end = text.data() + text.size();
+    const auto id = std::from_chars(text.data(), end, entry.id);
+    const bool divided = id.ec == std::errc() && id.ptr != end && *id.ptr == '=';
+    const auto bias = std::from_chars(divided ? id.ptr + 1 : end, end, entry.bias);
+    if (!divided || bias.ec != std::errc() || bias.ptr != end) {
+      return fmt::format("--logit-bias is {}; it must be like 1234=-2.5, a token id and a number",
+                         text);
+    }
+    biases.push_back(entry);
+  }
+  return {};
+}
+
 }  // namespace
 
 const CLI::Validator kWhole(check_number<int64_t>, "");
 const CLI::Validator kThreads(check_number<int>, "");
+const CLI::Validator kTokenId(check_number<int32_t>, "");
 const CLI::Validator kReal(check_number<double>, "");
 const CLI::Validator kNotEmpty(check_not_empty, "");
 
@@ -91,34 +156,18 @@ void add_context_option(CLI::App& app, ModelArgs& args) {
       ->type_name("N");
 }
 
-void add_reply_options(CLI::App& app, ReplyArgs& args, std::optional<std::string>& seed) {
+void add_reply_options(CLI::App& app, ReplyArgs& args, RawReply& raw) {
   app.add_option("--system", args.system, "System message")->type_name("TEXT");
   app.add_option("--max-tokens", args.max_tokens,
                  "Most tokens of a reply (default: to the end of the context)")
       ->check(kWhole)
       ->type_name("N");
   app.add_flag("--no-think", args.no_think, "Ask the template for a reply without thinking");
-  const char* group = "Sampling (default: the model's generation_config.json, else neutral)";
-  SamplingArgs& sampling = args.sampling;
-  app.add_option("--temperature", sampling.temperature, "0: always the likeliest token")
-      ->check(kReal)
-      ->type_name("T")
-      ->group(group);
-  app.add_option("--top-k", sampling.top_k, "Only the K likeliest tokens; 0: off")
-      ->check(kWhole)
-      ->type_name("K")
-      ->group(group);
-  app.add_option("--top-p", sampling.top_p, "Only the likeliest tokens that hold probability P")
-      ->check(kReal)
-      ->type_name("P")
-      ->group(group);
-  app.add_option("--min-p", sampling.min_p, "Only tokens at least P times as likely as the first")
-      ->check(kReal)
-      ->type_name("P")
-      ->group(group);
-  app.add_option("--seed", seed, "The same seed, the same reply (default: random)")
+  add_distribution_options(app, args.sampling);
+  add_edit_options(app, args.sampling, raw);
+  app.add_option("--seed", raw.seed, "The same seed, the same reply (default: random)")
       ->type_name("N")
-      ->group(group);
+      ->group(kSamplingGroup);
 }
 
 std::string check_threads(const std::optional<int>& threads) {
@@ -159,17 +208,14 @@ std::string check_seed(const std::optional<std::string>& typed, std::optional<ui
   return {};
 }
 
-std::string check_reply(const ReplyArgs& args) {
+std::string check_reply(ReplyArgs& args, const RawReply& raw) {
   if (args.max_tokens && *args.max_tokens < 0) {
     return fmt::format("--max-tokens is {}; it must be at least 0", *args.max_tokens);
   }
-  const SamplingArgs& sampling = args.sampling;
-  SamplingSettings settings;
-  settings.temperature = sampling.temperature.value_or(settings.temperature);
-  settings.top_k = sampling.top_k.value_or(settings.top_k);
-  settings.top_p = sampling.top_p.value_or(settings.top_p);
-  settings.min_p = sampling.min_p.value_or(settings.min_p);
-  const Status status = check_settings(settings);
+  const std::string unreadable = first_of({check_seed(raw.seed, args.sampling.seed),
+                                           check_biases(raw.logit_bias, args.sampling.logit_bias)});
+  if (!unreadable.empty()) return unreadable;
+  const Status status = check_settings(settings_of(args.sampling, {}));
   return status.ok() ? std::string() : status.error().message;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/command_line.h"
 
@@ -25,6 +26,7 @@ CommandLine parse_bench(CLI::App& app, std::span<const std::string> arguments);
 // for an absent option.
 extern const CLI::Validator kWhole;
 extern const CLI::Validator kThreads;
+extern const CLI::Validator kTokenId;
 extern const CLI::Validator kReal;
 extern const CLI::Validator kNotEmpty;
 
@@ -34,17 +36,22 @@ struct RawModel {
   std::optional<std::string> isa;
 };
 
+// Reply options that CLI11 cannot read: it would take -1 for the seed 2^64 - 1.
+struct RawReply {
+  std::optional<std::string> seed;
+  std::vector<std::string> logit_bias;  // "ID=BIAS"
+};
+
 void add_checkpoint_options(CLI::App& app, ModelArgs& args, RawModel& raw);
 void add_thread_options(CLI::App& app, ModelArgs& args, RawModel& raw);
 void add_context_option(CLI::App& app, ModelArgs& args);
-// `seed` is a string because CLI11 would take -1 for 2^64 - 1.
-void add_reply_options(CLI::App& app, ReplyArgs& args, std::optional<std::string>& seed);
+void add_reply_options(CLI::App& app, ReplyArgs& args, RawReply& raw);
 
 // Each returns what is wrong, empty if nothing is, and fills in what it decoded.
 std::string check_model(ModelArgs& args, const RawModel& raw);
 std::string check_threads(const std::optional<int>& threads);
 std::string check_seed(const std::optional<std::string>& typed, std::optional<uint64_t>& seed);
-std::string check_reply(const ReplyArgs& args);
+std::string check_reply(ReplyArgs& args, const RawReply& raw);
 // The first of several that is not empty.
 std::string first_of(std::initializer_list<std::string> findings);
 

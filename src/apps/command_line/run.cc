@@ -35,7 +35,7 @@ std::string check_run(const RunArgs& args) {
 CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments) {
   RunArgs args;
   RawModel raw;
-  std::optional<std::string> seed;
+  RawReply raw_reply;
   app.footer(kRunHelp);
   add_checkpoint_options(app, args.model, raw);
   app.add_option("PROMPT", args.prompt, "The prompt; - reads standard input");
@@ -45,15 +45,15 @@ CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments) {
   app.add_flag("--raw", args.raw, "Continue the prompt as it stands, without chat template");
   add_context_option(app, args.model);
   add_thread_options(app, args.model, raw);
-  add_reply_options(app, args.reply, seed);
+  add_reply_options(app, args.reply, raw_reply);
   app.add_flag("--json", args.json, "Print one JSON object at the end, nothing before");
   app.add_option("--logprobs", args.logprobs,
                  "With --json: log-probabilities, with the N likeliest (0 to 20)")
       ->check(kWhole)
       ->type_name("N");
   return parse_into(app, arguments, args, [&] {
-    return first_of({check_model(args.model, raw), check_seed(seed, args.reply.sampling.seed),
-                     check_reply(args.reply), check_run(args)});
+    return first_of(
+        {check_model(args.model, raw), check_reply(args.reply, raw_reply), check_run(args)});
   });
 }
 
