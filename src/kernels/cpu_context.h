@@ -6,9 +6,14 @@
 
 namespace lockstep {
 
+class LaunchLog;
+struct KernelInfo;
+struct ShapeClass;
+
 struct CpuContext {
   ThreadPool& pool;
-  Isa isa = Isa::kScalar;  // an available one
+  Isa isa = Isa::kScalar;         // an available one
+  LaunchLog* launches = nullptr;  // checks of coverage: every launch is noted here
 };
 
 }  // namespace lockstep

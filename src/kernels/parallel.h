@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/cpu_context.h"
-#include "kernels/registry.h"
+#include "kernels/launch.h"
 
 namespace lockstep {
 
@@ -36,7 +35,7 @@ using RangeKernel = void(const Args& args, int64_t begin, int64_t end);
 template <typename Args>
 void run_kernel(const CpuContext& context, std::span<const KernelRow<RangeKernel<Args>>> kernels,
                 const Args& args, int64_t count, int64_t step) {
-  const auto& kernel = pick_kernel(kernels, context.isa);
+  const auto& kernel = pick_kernel(context, kernels, args);
   run_ranges(context, count, step,
              [&](int64_t begin, int64_t end) { kernel.function(args, begin, end); });
 }

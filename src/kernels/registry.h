@@ -2,11 +2,6 @@
 // An op calls only what it registered.
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <string>
-
-#include "base/check.h"
 #include "base/isa.h"
 
 namespace lockstep {
@@ -17,21 +12,6 @@ struct KernelRow {
   Isa isa;
   Function* function;
 };
-
-// The row of exactly `isa`.
-template <typename Function>
-const KernelRow<Function>& pick_kernel(std::span<const KernelRow<Function>> rows, Isa isa) {
-  for (const KernelRow<Function>& row : rows) {
-    if (row.isa == isa) return row;
-  }
-  LOCKSTEP_CHECK(false, std::string("no kernel for ") + to_string(isa));
-  return rows.front();
-}
-
-template <typename Function, size_t kCount>
-const KernelRow<Function>& pick_kernel(const KernelRow<Function> (&rows)[kCount], Isa isa) {
-  return pick_kernel(std::span<const KernelRow<Function>>(rows), isa);
-}
 
 }  // namespace lockstep
 

@@ -57,8 +57,8 @@ void run_norm(const LayerRun& run, const float* x, const std::vector<float>& wei
 
 void run_layer(const LayerRun& run, const LayerWeights& weights, int64_t index) {
   Activations& act = run.act;
-  const AddArgs join = {.x = act.residual, .y = act.branch, .n = run.rows * run.config.hidden_size};
   const int64_t hidden = run.config.hidden_size;
+  const AddArgs join = {.x = act.residual, .y = act.branch, .rows = run.rows, .n = hidden};
   run_norm(run, act.residual, weights.input_norm, act.normed);
   run.show(stages::kMixerNorm, act.normed, hidden);
   if (const auto* attention = std::get_if<AttentionWeights>(&weights.mixer)) {

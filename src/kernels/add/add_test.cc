@@ -20,11 +20,11 @@ TEST(Add, IsTheRoundedSumInEveryContext) {
     if (n == 33) x[7] = std::numeric_limits<float>::quiet_NaN();
     if (n == 33) x[8] = std::numeric_limits<float>::infinity();
     std::vector<double> exact(x.size());
-    reference_add({.x = x.data(), .y = y.data(), .n = n}, exact.data());
+    reference_add({.x = x.data(), .y = y.data(), .rows = 1, .n = n}, exact.data());
     const std::vector<float> want(exact.begin(), exact.end());
     for_each_context([&](const CpuContext& context, const std::string& name) {
       Guarded sum(n, x);
-      run_add(context, {.x = sum.data(), .y = y.data(), .n = n});
+      run_add(context, {.x = sum.data(), .y = y.data(), .rows = 1, .n = n});
       EXPECT_EQ(sum.check(), "") << name;
       EXPECT_EQ(compare_bits({"add", {n}, 1}, sum.values(), want), "") << name;
     });

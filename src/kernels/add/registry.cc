@@ -8,8 +8,12 @@ constexpr KernelRow<RangeKernel<AddArgs>> kRows[] = {LOCKSTEP_KERNEL_ROWS(add_ra
 
 }  // namespace
 
+ShapeClass shape_class(const AddArgs& args) { return {.op = "add", .dims = {{"n", args.n}}}; }
+
+std::vector<KernelInfo> add_kernels() { return kernel_infos(kRows); }
+
 void run_add(const CpuContext& context, const AddArgs& args) {
-  run_kernel<AddArgs>(context, kRows, args, args.n, kElementsPerTask);
+  run_kernel<AddArgs>(context, kRows, args, args.rows * args.n, kElementsPerTask);
 }
 
 }  // namespace lockstep

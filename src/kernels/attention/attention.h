@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/kv_store/kv_store.h"
@@ -61,5 +62,7 @@ constexpr double attention_relative_error(int64_t head_dim, int64_t keys, double
 }
 
 void run_attention(const CpuContext& context, const AttentionArgs& args);
+ShapeClass shape_class(const AttentionArgs& args);
+std::vector<KernelInfo> attention_kernels();
 
 }  // namespace lockstep

@@ -45,9 +45,9 @@ AttentionPartial slot_at(const AttentionArgs& args, int64_t slot) {
 // Few tiles with many keys: the groups of a tile are spread over the threads in waves, and merged
 // in order after each wave.
 void run_split(const CpuContext& context, const AttentionArgs& args, int64_t tiles) {
-  const auto& group_kernel = pick_kernel(kGroupRows, context.isa);
-  const auto& merge_kernel = pick_kernel(kMergeRows, context.isa);
-  const auto& finish_kernel = pick_kernel(kFinishRows, context.isa);
+  const auto& group_kernel = pick_kernel(context, kGroupRows, args);
+  const auto& merge_kernel = pick_kernel(context, kMergeRows, args);
+  const auto& finish_kernel = pick_kernel(context, kFinishRows, args);
   AttentionTile tile[kSlots];
   int64_t groups = 0;
   for (int64_t s = 0, t = 0; s < args.sequence_count; ++s) {
@@ -77,6 +77,16 @@ void run_split(const CpuContext& context, const AttentionArgs& args, int64_t til
 
 }  // namespace
 
+ShapeClass shape_class(const AttentionArgs& args) {
+  ShapeClass shape = kv_class("attention", args.shape);
+  shape.dims.emplace_back("heads", args.heads);
+  return shape;
+}
+
+std::vector<KernelInfo> attention_kernels() {
+  return kernel_infos(kTileRows, kGroupRows, kMergeRows, kFinishRows);
+}
+
 int64_t attention_workspace(const KvShape& shape) {
   return kSlots * kAttentionTile * (2 + shape.head_dim);
 }
@@ -97,7 +107,7 @@ void run_attention(const CpuContext& context, const AttentionArgs& args) {
     run_split(context, args, tiles);
     return;
   }
-  const auto& kernel = pick_kernel(kTileRows, context.isa);
+  const auto& kernel = pick_kernel(context, kTileRows, args);
   run_sequences(
       context, args.sequences, args.sequence_count,
       [&](const KvSequence& sequence) { return tile_count(args, sequence); },

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -38,5 +39,7 @@ constexpr double conv1d_causal_error(double magnitude, double out) {
 }
 
 void run_conv1d_causal(const CpuContext& context, const Conv1dCausalArgs& args);
+ShapeClass shape_class(const Conv1dCausalArgs& args);
+std::vector<KernelInfo> conv1d_causal_kernels();
 
 }  // namespace lockstep

@@ -12,8 +12,14 @@ constexpr int64_t kChannelsPerTask = 1024;
 
 }  // namespace
 
+ShapeClass shape_class(const Conv1dCausalArgs& args) {
+  return {.op = "conv1d_causal", .dims = {{"channels", args.channels}}};
+}
+
+std::vector<KernelInfo> conv1d_causal_kernels() { return kernel_infos(kRows); }
+
 void run_conv1d_causal(const CpuContext& context, const Conv1dCausalArgs& args) {
-  const auto& kernel = pick_kernel(kRows, context.isa);
+  const auto& kernel = pick_kernel(context, kRows, args);
   run_sequences(
       context, args.sequences, args.sequence_count,
       [&](const ConvSequence&) { return ceil_div(args.channels, kChannelsPerTask); },

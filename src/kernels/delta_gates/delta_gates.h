@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -35,5 +36,7 @@ constexpr double delta_gates_decay_error(double decay, double x, double negative
 }
 
 void run_delta_gates(const CpuContext& context, const DeltaGatesArgs& args);
+ShapeClass shape_class(const DeltaGatesArgs& args);
+std::vector<KernelInfo> delta_gates_kernels();
 
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "formats/matrix.h"
 #include "kernels/cpu_context.h"
@@ -17,5 +18,7 @@ struct EmbedArgs {
 };
 
 void run_embed(const CpuContext& context, const EmbedArgs& args);
+ShapeClass shape_class(const EmbedArgs& args);
+std::vector<KernelInfo> embed_kernels();
 
 }  // namespace lockstep

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -62,5 +63,7 @@ constexpr double gated_delta_state_error(const GatedDeltaError& e) {
 }
 
 void run_gated_delta(const CpuContext& context, const GatedDeltaArgs& args);
+ShapeClass shape_class(const GatedDeltaArgs& args);
+std::vector<KernelInfo> gated_delta_kernels();
 
 }  // namespace lockstep

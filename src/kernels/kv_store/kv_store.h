@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 
@@ -45,6 +47,11 @@ struct KvStoreArgs {
   int64_t sequence_count = 0;
 };
 
+// Shape class of an op on such a cache.
+ShapeClass kv_class(std::string op, const KvShape& shape);
+
 void run_kv_store(const CpuContext& context, const KvStoreArgs& args);
+ShapeClass shape_class(const KvStoreArgs& args);
+std::vector<KernelInfo> kv_store_kernels();
 
 }  // namespace lockstep

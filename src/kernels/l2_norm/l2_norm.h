@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -29,5 +30,7 @@ constexpr double l2_norm_error(int64_t n) {
 }
 
 void run_l2_norm(const CpuContext& context, const L2NormArgs& args);
+ShapeClass shape_class(const L2NormArgs& args);
+std::vector<KernelInfo> l2_norm_kernels();
 
 }  // namespace lockstep

@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "formats/matrix.h"
 #include "kernels/cpu_context.h"
@@ -44,6 +45,7 @@ struct LinearArgs {
 constexpr bool takes_int8(const MatrixView& weight) { return weight.encoding == Encoding::kAffine; }
 
 void run_linear(const CpuContext& context, const LinearArgs& args);
+ShapeClass shape_class(const LinearArgs& args);
 
 // A slot is one (row, matrix) pair. Slots are sorted by matrix: those of matrix e are
 // [slot_begin[e], slot_begin[e + 1]).
@@ -58,5 +60,7 @@ struct LinearGroupedArgs {
 };
 
 void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args);
+ShapeClass shape_class(const LinearGroupedArgs& args);
+std::vector<KernelInfo> linear_kernels();  // of both
 
 }  // namespace lockstep

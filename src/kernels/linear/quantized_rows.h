@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 
@@ -53,5 +54,7 @@ struct QuantizeRowsArgs {
 };
 
 void run_quantize_rows(const CpuContext& context, const QuantizeRowsArgs& args);
+ShapeClass shape_class(const QuantizeRowsArgs& args);
+std::vector<KernelInfo> quantize_rows_kernels();
 
 }  // namespace lockstep

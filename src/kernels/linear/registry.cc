@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <utility>
 
+#include "kernels/launch.h"
 #include "kernels/linear/cpu.h"
+#include "kernels/linear/weight_class.h"
 
 namespace lockstep {
 namespace {
@@ -20,11 +23,19 @@ constexpr int64_t kValuesPerTask = 8192;
 
 constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-TileFunction* pick_tile(const CpuContext& context, const MatrixView& weight,
-                        const QuantizedRows* quantized) {
-  const bool int8 = takes_int8(weight) && quantized != nullptr;
+template <typename Args>
+TileFunction* pick_tile(const CpuContext& context, const MatrixView& weight, const Args& args) {
+  const bool int8 = takes_int8(weight) && args.x_quantized != nullptr;
   const std::span<const KernelRow<TileFunction>> rows = int8 ? kInt8Rows : kFloatRows;
-  return pick_kernel(rows, context.isa).function;
+  return pick_kernel(context, rows, args).function;
+}
+
+ShapeClass product_class(std::string op, const MatrixView& weight, const QuantizedRows* quantized) {
+  const bool int8 = takes_int8(weight) && quantized != nullptr;
+  ShapeClass shape = weight_class(std::move(op), weight);
+  shape.dims.insert(shape.dims.begin(), {".int8", int8 ? 1 : 0});
+  shape.label += int8 ? ", int8" : ", full";
+  return shape;
 }
 
 // Outputs per task; a multiple of 4. Rows and outputs are never summed over, so it decides no bit.
@@ -49,9 +60,26 @@ void check_weight(const MatrixView& weight) {
 
 }  // namespace
 
+ShapeClass shape_class(const LinearArgs& args) {
+  return product_class("linear", args.weight, args.x_quantized);
+}
+
+ShapeClass shape_class(const LinearGroupedArgs& args) {
+  ShapeClass shape = product_class("linear_grouped", args.weight.first, args.x_quantized);
+  shape.dims.emplace_back("experts", args.weight.count);
+  return shape;
+}
+
+ShapeClass shape_class(const QuantizeRowsArgs& args) {
+  return {.op = "quantize_rows", .dims = {{"k", args.k}}};
+}
+
+std::vector<KernelInfo> linear_kernels() { return kernel_infos(kFloatRows, kInt8Rows); }
+std::vector<KernelInfo> quantize_rows_kernels() { return kernel_infos(kQuantizeRows); }
+
 void run_linear(const CpuContext& context, const LinearArgs& args) {
   check_weight(args.weight);
-  TileFunction* const run_tile = pick_tile(context, args.weight, args.x_quantized);
+  TileFunction* const run_tile = pick_tile(context, args.weight, args);
   const int64_t outputs = outputs_per_task(args.weight, args.rows);
   const int64_t output_tiles = divide_up(args.weight.rows, outputs);
   const int64_t row_tiles = divide_up(args.rows, kRowsPerTask);
@@ -78,7 +106,7 @@ void run_linear(const CpuContext& context, const LinearArgs& args) {
 void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args) {
   const MatrixView& shape = args.weight.first;
   check_weight(shape);
-  TileFunction* const run_tile = pick_tile(context, shape, args.x_quantized);
+  TileFunction* const run_tile = pick_tile(context, shape, args);
   int64_t active = 0;
   for (int64_t e = 0; e < args.weight.count; ++e) {
     active += args.slot_begin[e + 1] > args.slot_begin[e];
@@ -113,8 +141,7 @@ void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args
 }
 
 void run_quantize_rows(const CpuContext& context, const QuantizeRowsArgs& args) {
-  const auto& kernel =
-      pick_kernel(std::span<const KernelRow<QuantizeFunction>>(kQuantizeRows), context.isa);
+  const auto& kernel = pick_kernel(context, kQuantizeRows, args);
   const int64_t groups = activation_groups(args.k);
   const int64_t rows_per_task = std::max<int64_t>(1, kValuesPerTask / std::max<int64_t>(1, args.k));
   context.pool.run(divide_up(args.rows, rows_per_task), [&](int64_t task, int) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -28,5 +29,7 @@ constexpr double moe_combine_error(int64_t chosen, double experts, double shared
 }
 
 void run_moe_combine(const CpuContext& context, const MoeCombineArgs& args);
+ShapeClass shape_class(const MoeCombineArgs& args);
+std::vector<KernelInfo> moe_combine_kernels();
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -27,5 +28,7 @@ constexpr double moe_route_error(int64_t chosen, double spread) {
 }
 
 void run_moe_route(const CpuContext& context, const MoeRouteArgs& args);
+ShapeClass shape_class(const MoeRouteArgs& args);
+std::vector<KernelInfo> moe_route_kernels();
 
 }  // namespace lockstep

@@ -10,6 +10,20 @@ constexpr KernelRow<RangeKernel<RmsNormGatedArgs>> kGatedRows[] = {
 
 }  // namespace
 
+ShapeClass shape_class(const RmsNormArgs& args) {
+  return {.op = "rms_norm", .dims = {{"n", args.n}, {"x_stride", args.x_stride}}};
+}
+
+ShapeClass shape_class(const RmsNormGatedArgs& args) {
+  const bool silu = args.function == GateFunction::kSilu;
+  return {.op = "rms_norm_gated",
+          .dims = {{".function", static_cast<int64_t>(args.function)}, {"n", args.n}},
+          .label = silu ? "silu" : "sigmoid"};
+}
+
+std::vector<KernelInfo> rms_norm_kernels() { return kernel_infos(kRows); }
+std::vector<KernelInfo> rms_norm_gated_kernels() { return kernel_infos(kGatedRows); }
+
 void run_rms_norm(const CpuContext& context, const RmsNormArgs& args) {
   run_kernel<RmsNormArgs>(context, kRows, args, args.rows, rows_per_task(args.n));
 }

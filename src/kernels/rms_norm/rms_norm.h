@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -24,6 +25,7 @@ struct RmsNormArgs {
 };
 
 void run_rms_norm(const CpuContext& context, const RmsNormArgs& args);
+ShapeClass shape_class(const RmsNormArgs& args);
 
 enum class GateFunction : uint8_t { kSilu, kSigmoid };
 
@@ -50,5 +52,8 @@ constexpr double rms_norm_gated_error(int64_t n) {
 }
 
 void run_rms_norm_gated(const CpuContext& context, const RmsNormGatedArgs& args);
+ShapeClass shape_class(const RmsNormGatedArgs& args);
+std::vector<KernelInfo> rms_norm_kernels();
+std::vector<KernelInfo> rms_norm_gated_kernels();
 
 }  // namespace lockstep

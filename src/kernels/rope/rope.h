@@ -28,6 +28,8 @@ struct RopeArgs {
 constexpr double rope_error(double terms) { return roundings(2.0) * terms + kTiny; }
 
 void run_rope(const CpuContext& context, const RopeArgs& args);
+ShapeClass shape_class(const RopeArgs& args);
+std::vector<KernelInfo> rope_kernels();
 
 // Inverse frequencies theta^(-2i/R), i in [0, R/2), computed in double and rounded once.
 std::vector<float> rope_frequencies(double theta, int64_t rotary_dim);

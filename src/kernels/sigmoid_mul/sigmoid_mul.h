@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -25,5 +26,7 @@ constexpr double sigmoid_mul_error(double y, double x) {
 }
 
 void run_sigmoid_mul(const CpuContext& context, const SigmoidMulArgs& args);
+ShapeClass shape_class(const SigmoidMulArgs& args);
+std::vector<KernelInfo> sigmoid_mul_kernels();
 
 }  // namespace lockstep

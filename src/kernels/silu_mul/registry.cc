@@ -8,6 +8,12 @@ constexpr KernelRow<RangeKernel<SiluMulArgs>> kRows[] = {LOCKSTEP_KERNEL_ROWS(si
 
 }  // namespace
 
+ShapeClass shape_class(const SiluMulArgs& args) {
+  return {.op = "silu_mul", .dims = {{"n", args.n}}};
+}
+
+std::vector<KernelInfo> silu_mul_kernels() { return kernel_infos(kRows); }
+
 void run_silu_mul(const CpuContext& context, const SiluMulArgs& args) {
   run_kernel<SiluMulArgs>(context, kRows, args, args.rows * args.n, kElementsPerTask / 4);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu_context.h"
 #include "kernels/rounding.h"
@@ -23,5 +24,7 @@ constexpr double silu_mul_error(double y, double up) {
 }
 
 void run_silu_mul(const CpuContext& context, const SiluMulArgs& args);
+ShapeClass shape_class(const SiluMulArgs& args);
+std::vector<KernelInfo> silu_mul_kernels();
 
 }  // namespace lockstep

@@ -8,6 +8,8 @@ constexpr KernelRow<RangeKernel<SimdProbeArgs>> kRows[] = {LOCKSTEP_KERNEL_ROWS(
 
 }  // namespace
 
+ShapeClass shape_class(const SimdProbeArgs&) { return {.op = "simd_probe", .dims = {}}; }
+
 void run_simd_probe(const CpuContext& context, const SimdProbeArgs& args) {
   run_kernel<SimdProbeArgs>(context, kRows, args, args.n, kElementsPerTask);
 }

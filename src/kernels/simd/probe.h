@@ -18,5 +18,6 @@ struct SimdProbeArgs {
 };
 
 void run_simd_probe(const CpuContext& context, const SimdProbeArgs& args);
+ShapeClass shape_class(const SimdProbeArgs& args);
 
 }  // namespace lockstep
