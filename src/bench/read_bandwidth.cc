@@ -31,7 +31,7 @@ Result<ReadBandwidth> ReadBandwidth::make(uint64_t bytes) {
 
 double ReadBandwidth::measure(const CpuContext& context) {
   using Clock = std::chrono::steady_clock;
-  const auto& kernel = pick_kernel(kRows, context.isa);
+  const auto& kernel = row_of(kRows, context.isa);
   std::atomic<uint64_t> parity{0};
   const auto start = Clock::now();
   run_ranges(

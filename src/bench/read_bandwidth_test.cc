@@ -6,6 +6,7 @@
 
 #include "bench/read_memory.h"
 #include "kernels/contract/contexts.h"
+#include "kernels/launch.h"
 
 namespace lockstep::bench {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 uint64_t read_with(Isa isa, std::span<const uint64_t> words) {
   constexpr KernelRow<uint64_t(std::span<const uint64_t>)> kRows[] = {
       LOCKSTEP_KERNEL_ROWS(read_memory)};
-  return pick_kernel(kRows, isa).function(words);
+  return row_of(kRows, isa).function(words);
 }
 
 TEST(ReadMemory, ReadsEveryWordOnce) {

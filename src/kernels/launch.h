@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,19 +33,25 @@ std::vector<KernelInfo> kernel_infos(const KernelRow<Functions> (&... tables)[kC
   return infos;
 }
 
+// The row of exactly `isa`. For measurements; ops take pick_kernel.
+template <typename Rows>
+const auto& row_of(const Rows& rows, Isa isa) {
+  for (const auto& row : rows) {
+    if (row.isa == isa) return row;
+  }
+  LOCKSTEP_CHECK(false, std::string("no kernel for ") + to_string(isa));
+  return *std::begin(rows);
+}
+
 // The row of the context's instruction set, for a launch with `args`, which the context's log
-// notes. The one way to a kernel's function: shape_class(args) stands in the op's header.
+// notes. An op's one way to a kernel's function: shape_class(args) stands in its header.
 template <typename Function, typename Args>
 const KernelRow<Function>& pick_kernel(const CpuContext& context,
                                        std::span<const KernelRow<Function>> rows,
                                        const Args& args) {
-  for (const KernelRow<Function>& row : rows) {
-    if (row.isa != context.isa) continue;
-    if (context.launches != nullptr) context.launches->record(row.name, shape_class(args));
-    return row;
-  }
-  LOCKSTEP_CHECK(false, std::string("no kernel for ") + to_string(context.isa));
-  return rows.front();
+  const KernelRow<Function>& row = row_of(rows, context.isa);
+  if (context.launches != nullptr) context.launches->record(row.name, shape_class(args));
+  return row;
 }
 
 template <typename Function, size_t kCount, typename Args>
