@@ -80,7 +80,7 @@ struct Activations {
   // Head
   float* final_rows;     // [LR, H]
   float* logits;         // [LR, V]
-  int64_t* fault_layer;  // [R]: layer of the first value that is not finite, or -1
+  int64_t* fault_layer;  // [R]: layer of the first value that is not finite
 
   // Draft head
   float* draft_input;  // [R, 2H]: normed embedding, normed hidden

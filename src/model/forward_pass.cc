@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <new>
 #include <utility>
@@ -15,24 +14,19 @@
 #include "kernels/embed/embed.h"
 #include "kernels/rope/rope.h"
 #include "model/activations.h"
+#include "model/fault_sites.h"
 #include "model/layer_run.h"
 
 namespace lockstep {
 namespace {
 
-bool all_finite(const float* x, int64_t n) {
-  uint32_t worst = 0;  // largest magnitude, as bits
-  for (int64_t i = 0; i < n; ++i) {
-    worst = std::max(worst, std::bit_cast<uint32_t>(x[i]) & 0x7fffffffu);
-  }
-  return worst < 0x7f800000u;
-}
+constexpr int64_t kNoFault = std::numeric_limits<int64_t>::max();
 
 void note_faults(const LayerRun& run, int64_t layer) {
   const int64_t hidden = run.config.hidden_size;
   for (int64_t row = 0; row < run.rows; ++row) {
     int64_t& fault = run.act.fault_layer[row];
-    if (fault < 0 && !all_finite(run.act.residual + row * hidden, hidden)) fault = layer;
+    if (fault == kNoFault && !all_finite(run.act.residual + row * hidden, hidden)) fault = layer;
   }
 }
 
@@ -167,12 +161,13 @@ LayerRun ForwardPass::layer_run(std::span<const BatchSegment> segments, int64_t 
           .act = workspace_->act,
           .segments = segments,
           .rows = rows,
-          .tap = tap_ ? &tap_ : nullptr};
+          .tap = tap_ ? &tap_ : nullptr,
+          .edit = edit_ ? &edit_ : nullptr};
 }
 
 void ForwardPass::prepare(const RowBatch& batch) {
   Activations& act = workspace_->act;
-  std::fill_n(act.fault_layer, batch.rows(), int64_t{-1});
+  std::fill_n(act.fault_layer, batch.rows(), kNoFault);
   int64_t row = 0;
   for (const BatchSegment& segment : batch.segments) {
     for (int64_t i = 0; i < segment.rows; ++i, ++row) {
@@ -197,12 +192,29 @@ Result<RoundOutput> ForwardPass::forward(const RowBatch& batch) {
     LOCKSTEP_RETURN_IF_ERROR(segment.sequence->begin_round(segment.rows));
     LOCKSTEP_RETURN_IF_ERROR(make_marks(segment));
   }
-  const int64_t rows = batch.rows();
-  LayerRun run = layer_run(batch.segments, rows);
+  run_round(batch, layer_run(batch.segments, batch.rows()));
+  RoundOutput output = collect(batch);
+  if (!output.faults.empty()) find_sites(batch, output.faults);
+  return output;
+}
+
+// Nothing is committed yet, so the same round can run again and gives the same bits.
+void ForwardPass::find_sites(const RowBatch& batch, std::vector<RowFault>& faults) {
+  FaultSites sites(faults, batch.logit_rows, model_.token_limit());
+  const StageTap tap = [&](std::string_view stage, int64_t layer, std::span<const float> data,
+                           int64_t width) { sites.look(stage, layer, data, width); };
+  LayerRun run = layer_run(batch.segments, batch.rows());
+  run.tap = &tap;
+  run_round(batch, run);
+  faults = sites.take();
+}
+
+void ForwardPass::run_round(const RowBatch& batch, LayerRun run) {
+  const ModelConfig& config = model_.config();
   Activations& act = workspace_->act;
   prepare(batch);
   run.layer = -1;
-  run.show(stages::kEmbed, act.residual, config.hidden_size);
+  run.show_residual(stages::kEmbed);
   int64_t of_kind[2] = {0, 0};  // layers so far of each mixer
   for (size_t i = 0; i < config.layers.size(); ++i) {
     int64_t& index = of_kind[config.layers[i] == Mixer::kFullAttention ? 1 : 0];
@@ -215,7 +227,6 @@ Result<RoundOutput> ForwardPass::forward(const RowBatch& batch) {
   run.show(stages::kFinalNorm, act.normed, config.hidden_size);
   gather_rows(act.normed, batch.logit_rows, config.hidden_size, act.final_rows);
   run_head(run, model_, static_cast<int64_t>(batch.logit_rows.size()), stages::kLogits);
-  return collect(batch);
 }
 
 RoundOutput ForwardPass::collect(const RowBatch& batch) {
@@ -225,7 +236,7 @@ RoundOutput ForwardPass::collect(const RowBatch& batch) {
   for (size_t i = 0; i < batch.logit_rows.size(); ++i) {
     const float* logits = act.logits + static_cast<int64_t>(i) * config.vocab_size;
     int64_t& fault = act.fault_layer[batch.logit_rows[i]];
-    if (fault < 0 && !all_finite(logits, model_.token_limit())) fault = layer_count;
+    if (fault == kNoFault && !all_finite(logits, model_.token_limit())) fault = layer_count;
   }
   RoundOutput output;
   const auto hidden_size = static_cast<size_t>(batch.rows() * config.hidden_size);
@@ -233,7 +244,8 @@ RoundOutput ForwardPass::collect(const RowBatch& batch) {
   output.hidden = {act.normed, hidden_size};
   output.hidden_pre = {act.residual, hidden_size};
   for (int64_t row = 0; row < batch.rows(); ++row) {
-    if (act.fault_layer[row] >= 0) output.faults.push_back({row, act.fault_layer[row]});
+    const int64_t layer = act.fault_layer[row];
+    if (layer != kNoFault) output.faults.push_back({.row = row, .layer = layer, .site = {}});
   }
   return output;
 }

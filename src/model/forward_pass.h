@@ -47,6 +47,8 @@ class ForwardPass {
   const PassLimits& limits() const { return limits_; }
   // Shows every stage of forward() and draft() from now on; null: none, at no cost.
   void set_tap(StageTap tap) { tap_ = std::move(tap); }
+  // Changes the residual stream of every round from now on; null: nothing.
+  void set_residual_edit(ResidualEdit edit) { edit_ = std::move(edit); }
 
   // Phase one. Errors: a batch over the limits, an id outside the vocabulary, no memory for a page.
   Result<RoundOutput> forward(const RowBatch& batch);
@@ -67,6 +69,8 @@ class ForwardPass {
 
   LayerRun layer_run(std::span<const BatchSegment> segments, int64_t rows);
   void prepare(const RowBatch& batch);
+  void run_round(const RowBatch& batch, LayerRun run);
+  void find_sites(const RowBatch& batch, std::vector<RowFault>& faults);
   RoundOutput collect(const RowBatch& batch);
   void replay(const BatchSegment& segment, int64_t rows);
 
@@ -74,6 +78,7 @@ class ForwardPass {
   CpuContext context_;
   PassLimits limits_;
   StageTap tap_;
+  ResidualEdit edit_;
   std::unique_ptr<Workspace> workspace_;
 };
 

@@ -19,6 +19,12 @@ void LayerRun::show(std::string_view stage, const int32_t* data, int64_t width) 
   show(stage, values.data(), width);
 }
 
+void LayerRun::show_residual(std::string_view stage) const {
+  const int64_t width = config.hidden_size;
+  if (edit != nullptr) (*edit)(layer, {act.residual, static_cast<size_t>(rows * width)});
+  show(stage, act.residual, width);
+}
+
 const QuantizedRows* quantized_for(const LayerRun& run, const MatrixView& weight,
                                    ProductInput& input) {
   if (run.precision == Precision::kFull || !takes_int8(weight)) return nullptr;
@@ -78,7 +84,7 @@ void run_layer(const LayerRun& run, const LayerWeights& weights, int64_t index) 
   }
   run.show(stages::kFfnBranch, act.branch, hidden);
   run_add(run.context, join);
-  run.show(stages::kLayer, act.residual, hidden);
+  run.show_residual(stages::kLayer);
 }
 
 }  // namespace lockstep

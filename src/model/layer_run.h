@@ -24,11 +24,14 @@ struct LayerRun {
   int64_t rows;
   const StageTap* tap = nullptr;  // null: nobody looks
   int64_t layer = 0;              // as stages.h counts them
+  const ResidualEdit* edit = nullptr;
 
   // Shows `rows` rows of a stage to the tap.
   void show(std::string_view stage, const float* data, int64_t width) const;
   // The same for whole numbers.
   void show(std::string_view stage, const int32_t* data, int64_t width) const;
+  // Lets the edit change the residual stream, then shows it.
+  void show_residual(std::string_view stage) const;
 };
 
 // Rows that meet several matrices in turn: quantised at most once.

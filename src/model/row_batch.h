@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "model/window_trace.h"
@@ -45,7 +46,8 @@ struct RowBatch {
 // The first value of a row that is not finite: the row's request fails, the others go on.
 struct RowFault {
   int64_t row = 0;
-  int64_t layer = 0;  // L: after the last layer, in the final norm or the head
+  int64_t layer = 0;      // as model/stages.h counts them
+  std::string_view site;  // the name of the stage
 };
 
 // Results of a round, in the pass's own memory: valid until its next call.

@@ -18,6 +18,10 @@ namespace lockstep {
 using StageTap = std::function<void(std::string_view stage, int64_t layer,
                                     std::span<const float> data, int64_t width)>;
 
+// For checks: may change the residual stream [rows, H] where a tap would see it next, after the
+// embedding (layer -1) and after each layer. Nothing that computes for a user sets one.
+using ResidualEdit = std::function<void(int64_t layer, std::span<float> residual)>;
+
 namespace stages {
 
 inline constexpr std::string_view kEmbed = "embed";  // [H]

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -48,8 +49,17 @@ class BrokenModel : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(BrokenModel, AFaultNamesLayerAndPosition) {
-  put_nan("layers.3.mlp.down_proj.scales", 0, 1);
+struct Planted {
+  const char* tensor;  // ends the name of the one that gets a NaN
+  const char* place;   // what the message begins with
+  size_t element = 0;
+  int position = 0;  // of the first row that it reaches
+};
+
+class PlantedWeights : public BrokenModel, public testing::WithParamInterface<Planted> {};
+
+TEST_P(PlantedWeights, AFaultNamesLayerStagePositionAndTensor) {
+  put_nan(GetParam().tensor, GetParam().element, 1);
   const Model model = open_model(folder_);
   TestPass pass(model, 4);
   Session session(pass.get(), 100);
@@ -57,10 +67,31 @@ TEST_F(BrokenModel, AFaultNamesLayerAndPosition) {
   const auto result = session.generate({.prompt = ids}, {});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::kNumeric);
-  EXPECT_TRUE(result.error().message.starts_with(
-      "layer 3 gave a value that is not finite at position 0 (token id 300)"))
-      << result.error().message;
+  const std::string& message = result.error().message;
+  const int position = GetParam().position;
+  const std::string start =
+      fmt::format("{} gave a value that is not finite at position {} (token id {})",
+                  GetParam().place, position, ids[static_cast<size_t>(position)]);
+  EXPECT_TRUE(message.starts_with(start)) << message;
+  EXPECT_NE(message.find(std::string(GetParam().tensor) + " of "), std::string::npos) << message;
+  EXPECT_TRUE(message.ends_with("holds NaN or infinity")) << message;
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Sites, PlantedWeights,
+    testing::Values(Planted{"embed_tokens.scales", "the stage embed", 300 * 6},
+                    Planted{"layers.0.linear_attn.in_proj_qkv.biases", "layer 0, in_proj_qkv"},
+                    Planted{"layers.0.linear_attn.in_proj_z.scales", "layer 0, in_proj_z"},
+                    Planted{"layers.1.linear_attn.in_proj_a.scales", "layer 1, in_proj_a"},
+                    Planted{"layers.1.linear_attn.in_proj_b.biases", "layer 1, in_proj_b"},
+                    Planted{"layers.2.linear_attn.out_proj.scales", "layer 2, mixer_branch"},
+                    Planted{"layers.3.self_attn.q_proj.scales", "layer 3, q_proj"},
+                    Planted{"layers.3.self_attn.k_proj.biases", "layer 3, k_proj"},
+                    Planted{"layers.3.self_attn.v_proj.scales", "layer 3, v_proj"},
+                    Planted{"layers.3.mlp.gate_proj.biases", "layer 3, gate_proj"},
+                    Planted{"layers.3.mlp.up_proj.scales", "layer 3, up_proj"},
+                    Planted{"layers.3.mlp.down_proj.scales", "layer 3, ffn_branch"},
+                    Planted{"embed_tokens.biases", "the stage logits", 12000 * 6, 2}));
 
 TEST_F(BrokenModel, AFailedPromptLeavesTheSessionAtItsLastGoodChunk) {
   // The embedding row of token 500: 6 groups of 64.

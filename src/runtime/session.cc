@@ -6,6 +6,8 @@
 #include <chrono>
 #include <new>
 
+#include "model/broken_tensor.h"
+
 namespace lockstep {
 namespace {
 
@@ -25,15 +27,21 @@ double rate(int64_t count, double seconds) {
 
 Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
-Error fault_error(const RowFault& fault, int64_t first_position, int32_t id, size_t layers) {
-  const std::string where = fault.layer < static_cast<int64_t>(layers)
-                                ? fmt::format("layer {}", fault.layer)
-                                : "the output head";
-  return {
-      ErrorCode::kNumeric,
-      fmt::format("{} gave a value that is not finite at position {} (token id {}): the weights "
-                  "or the computation are broken there",
-                  where, first_position + fault.row, id)};
+// "layer 3, attention"; stages before and after the layers have names that say so.
+std::string place_of(const RowFault& fault, const ModelConfig& config) {
+  const bool in_layer =
+      fault.layer >= 0 && fault.layer < static_cast<int64_t>(config.layers.size());
+  if (in_layer) return fmt::format("layer {}, {}", fault.layer, fault.site);
+  return fmt::format("the stage {}", fault.site);
+}
+
+Error fault_error(const RowFault& fault, int64_t first_position, int32_t id, const Model& model) {
+  const auto tensor = find_broken_tensor(model.checkpoint(), fault.layer);
+  return {ErrorCode::kNumeric,
+          fmt::format("{} gave a value that is not finite at position {} (token id {}): {}",
+                      place_of(fault, model.config()), first_position + fault.row, id,
+                      tensor ? fmt::format("{} holds NaN or infinity", *tensor)
+                             : "no weight of this layer does, so the computation overflowed")};
 }
 
 }  // namespace
@@ -109,7 +117,7 @@ Result<std::span<const float>> Session::run(std::span<const int32_t> ids, bool w
   if (!output.faults.empty()) {
     const RowFault& fault = output.faults.front();
     return fault_error(fault, state_->position(), ids[static_cast<size_t>(fault.row)],
-                       pass_.model().config().layers.size());
+                       pass_.model());
   }
   pass_.commit(batch);
   ids_.insert(ids_.end(), ids.begin(), ids.end());

@@ -76,8 +76,9 @@ class Session {
   // with every token as it is drawn. A set `cancel` ends the reply before the next forward pass.
   //
   // Errors: a request out of range; a prompt longer than the context; no memory; a value that is
-  // not finite (kNumeric, with layer and position). After an error or a cancellation the session
-  // stands at the last token that went through the model, and can be used.
+  // not finite (kNumeric, with layer, stage, position and the weight that is broken). After an
+  // error or a cancellation the session stands at the last token that went through the model, and
+  // can be used.
   Result<Reply> generate(const GenerateRequest& request, const OnToken& on_token,
                          const std::atomic<bool>* cancel = nullptr);
 
