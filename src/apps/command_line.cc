@@ -25,6 +25,8 @@ constexpr CommandEntry kCommands[] = {
     {"models", "List the embedded models", parse_models},
     {"synth", "Write a synthetic model in the shape of a released one", parse_synth},
     {"bench", "Measure a model's speed and memory on this machine", parse_bench},
+    {"verify exact", "Hold a model to the promise: the same bits in every schedule",
+     parse_verify_exact},
 };
 
 struct Group {

@@ -94,7 +94,15 @@ struct BenchArgs {
   bool json = false;
 };
 
-using Command = std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs>;
+struct VerifyExactArgs {
+  ModelArgs model;
+  std::string prompts;  // a file; empty: built in
+  bool quick = false;
+  bool json = false;
+};
+
+using Command =
+    std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs, VerifyExactArgs>;
 
 // Something to do, or something to say and to leave with.
 struct CommandLine {

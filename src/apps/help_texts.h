@@ -71,4 +71,19 @@ inline constexpr const char* kBenchHelp =
     "share of that: (packed weights touched + state read and written + keys and values read) / "
     "time.";
 
+inline constexpr const char* kVerifyExactHelp =
+    "Examples:\n"
+    "  lockstep verify exact tiny\n"
+    "  lockstep verify exact ~/models/m --quick --precision full\n"
+    "  lockstep verify exact tiny --json | python3 -m json.tool\n"
+    "\n"
+    "Reads prompts in chunks of many sizes, beside other streams, in draft windows, from\n"
+    "snapshots, on other numbers of threads and on every instruction set of this processor.\n"
+    "The bits of each logit row, of the state and of the cache must be those of the prompt read\n"
+    "alone and whole. Of a difference the first stage, row and column are shown, with both\n"
+    "values. --isa leaves out the comparison of instruction sets.\n"
+    "\n"
+    "The line \"logits\" holds a hash of all logits of the prompts. It must be the same on every\n"
+    "machine that runs the same checkpoint, precision and prompts.";
+
 }  // namespace lockstep

@@ -365,6 +365,27 @@ class OtherCommands(Program):
         self.assertEqual(lockstep("run", model, "--max-tokens", 2, "Hi").returncode, 0)
         self.assert_refused(lockstep("synth", names[0], model), 1, str(model))
 
+    def test_verify_exact_says_what_held(self):
+        prompts = self.write("prompts", "Ten small boats lie in the harbour\n\nand wait for the tide\n")
+        command = ("verify", "exact", "tiny", "--quick", "--prompts", prompts)
+        result = lockstep(*command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        *clauses, logits, summary = result.stdout.decode().splitlines()
+        for line in clauses:
+            self.assertRegex(line, r"^clause .+: PASS \(\d+ (rows|tokens)\)$")
+        self.assertRegex(logits, "^logits [0-9a-f]{32}$")
+        self.assertEqual(summary, f"verify exact: GREEN, {len(clauses)} clauses")
+        report = json.loads(lockstep(*command, "--json", "--threads", 1).stdout)
+        self.assertTrue(report["green"])
+        self.assertEqual(len(report["clauses"]), len(clauses))
+        self.assertEqual(f"logits {report['logits_hash']}", logits)
+
+    def test_verify_exact_refuses_prompts_by_name(self):
+        command = ("verify", "exact", "tiny", "--prompts")
+        self.assert_refused(lockstep(*command, self.folder / "none"), 3, "none")
+        self.assert_refused(lockstep(*command, self.write("empty", "\n\n")), 1, "empty", "no prompt")
+        self.assert_refused(lockstep(*command, self.write("bytes", b"a\n\xff\n")), 1, "line 2", "UTF-8")
+
 
 class Chat(Program):
     def test_a_script_of_lines(self):

@@ -9,8 +9,11 @@
 
 namespace lockstep {
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
   if (shown_percent_ >= 0) note_raw("\r\x1b[K");
+  shown_percent_ = -1;
 }
 
 void ProgressBar::update(uint64_t done, uint64_t total) {

@@ -19,6 +19,8 @@ class ProgressBar {
 
   // In units of the bar.
   void update(uint64_t done, uint64_t total);
+  // Makes room for a line; the next update draws it again.
+  void clear();
 
  private:
   std::string title_;
