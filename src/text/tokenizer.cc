@@ -199,6 +199,10 @@ Result<std::unique_ptr<Tokenizer::Impl>> Tokenizer::build(const TokenizerFile& f
 
 Result<Tokenizer> Tokenizer::parse(std::string_view json, std::string_view name) {
   LOCKSTEP_ASSIGN_OR_RETURN(const TokenizerFile file, parse_tokenizer_file(json, name));
+  return make(file, name);
+}
+
+Result<Tokenizer> Tokenizer::make(const TokenizerFile& file, std::string_view name) {
   Result<std::unique_ptr<Impl>> impl = build(file);
   if (impl.ok()) return Tokenizer(std::move(impl).value());
   return Error{impl.error().code, fmt::format("{}: {}", name, impl.error().message)};

@@ -29,6 +29,9 @@ class Tokenizer {
   // `json` is the text of a tokenizer.json, `name` what messages call it.
   static Result<Tokenizer> parse(std::string_view json, std::string_view name);
 
+  // From what a file of another form says; `name` as above.
+  static Result<Tokenizer> make(const TokenizerFile& file, std::string_view name);
+
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
