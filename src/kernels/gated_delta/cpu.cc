@@ -18,7 +18,7 @@ struct Row {
 Row row_at(const GatedDeltaArgs& args, int64_t row, int64_t head, int64_t column) {
   const int64_t key_width = args.key_heads * args.key_dim;
   const int64_t value_width = args.value_heads * args.value_dim;
-  const int64_t key_head = head / (args.value_heads / args.key_heads);
+  const int64_t key_head = gated_delta_key_head(args, head);
   const float* qkv = args.qkv + row * (2 * key_width + value_width);
   const int64_t value = head * args.value_dim + column;
   return {.q = qkv + key_head * args.key_dim,

@@ -1,5 +1,5 @@
 // gated_delta: the gated delta rule, token by token, for any number of rows. Per value head h with
-// its key head h / (Hv / Hk), state S [Dk, Dv], one row at a time:
+// its key head h / (Hv / Hk) (or h % Hk), state S [Dk, Dv], one row at a time:
 //   S = S * decay, an element of magnitude below 2^-100 becomes +0 (rule 7)
 //   m = S^T k          one fma chain per value column from +0, key index ascending
 //   d = beta * (v - m)
@@ -34,6 +34,7 @@ struct GatedDeltaArgs {
   int64_t value_heads = 0;       // Hv
   int64_t key_dim = 0;           // Dk
   int64_t value_dim = 0;         // Dv, a multiple of 16
+  bool tiled_heads = false;      // value head h meets key head h % Hk, not h / (Hv / Hk)
   const DeltaSequence* sequences = nullptr;
   int64_t sequence_count = 0;
   float* out = nullptr;  // [rows, Hv, Dv]
@@ -60,6 +61,11 @@ constexpr double gated_delta_state_error(const GatedDeltaError& e) {
   return carried +
          2.0 * ((kRounding + chain) * e.decayed_norm + 2.0 * kRounding * e.key_norm * e.write +
                 kRounding * e.state_norm + kStateFloor * static_cast<double>(e.key_dim));
+}
+
+constexpr int64_t gated_delta_key_head(const GatedDeltaArgs& args, int64_t value_head) {
+  return args.tiled_heads ? value_head % args.key_heads
+                          : value_head / (args.value_heads / args.key_heads);
 }
 
 void run_gated_delta(const CpuContext& context, const GatedDeltaArgs& args);

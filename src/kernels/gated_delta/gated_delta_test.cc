@@ -19,6 +19,7 @@ namespace {
 
 struct Shape {
   int64_t key_heads = 1, value_heads = 1, key_dim = 16, value_dim = 16;
+  bool tiled_heads = false;
 
   int64_t width() const { return 2 * key_heads * key_dim + values(); }
   int64_t values() const { return value_heads * value_dim; }
@@ -66,6 +67,7 @@ GatedDeltaArgs arguments(const Shape& shape, const Rows& rows, int64_t first_row
           .value_heads = shape.value_heads,
           .key_dim = shape.key_dim,
           .value_dim = shape.value_dim,
+          .tiled_heads = shape.tiled_heads,
           .sequences = sequences.data(),
           .sequence_count = static_cast<int64_t>(sequences.size()),
           .out = out};
@@ -91,6 +93,7 @@ const Shape kShapes[] = {{},
                          {.key_heads = 2, .value_heads = 2, .key_dim = 15, .value_dim = 48},
                          {.key_heads = 1, .value_heads = 3, .key_dim = 32, .value_dim = 64},
                          {.key_heads = 2, .value_heads = 16, .key_dim = 17, .value_dim = 80},
+                         {.key_heads = 2, .value_heads = 6, .value_dim = 32, .tiled_heads = true},
                          {.key_heads = 1, .value_heads = 2, .key_dim = 128, .value_dim = 128}};
 
 TEST(GatedDelta, IsWithinItsBoundOfFloat64) {

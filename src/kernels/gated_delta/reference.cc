@@ -54,7 +54,8 @@ void reference_gated_delta(const GatedDeltaArgs& args, const GatedDeltaReference
     const DeltaSequence& sequence = args.sequences[s];
     for (int64_t c = 0; c < values; ++c) {
       const int64_t head = c / args.value_dim;
-      const int64_t key_head = head / (args.value_heads / args.key_heads);
+      const int64_t key_head =
+          args.tiled_heads ? head % args.key_heads : head / (args.value_heads / args.key_heads);
       const int64_t tile = head * args.key_dim * args.value_dim + c % args.value_dim;
       double* state = reference.states + s * values * args.key_dim + tile;
       for (int64_t i = 0; i < args.key_dim; ++i) {

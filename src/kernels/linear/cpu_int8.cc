@@ -1,9 +1,10 @@
-// Affine weights with int8 activations: a block of some weight rows is unpacked once and meets up
-// to 16 rows, whose accumulators stay beside it.
+// Affine weights and blocks with int8 activations: a block of some weight rows is unpacked once and
+// meets up to 16 rows, whose accumulators stay beside it.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/linear/cpu.h"
-#include "kernels/linear/int8_block.h"
+#include "kernels/linear/int8_blocks.h"
 
 namespace lockstep::LOCKSTEP_ISA {
 namespace {
@@ -19,6 +20,7 @@ constexpr int64_t kManyOutputs = 16;
 
 // Up to 16 rows from one block on.
 struct RowPointers {
+  static constexpr int64_t kMost = kRows;
   const int8_t* q[kRows];
   const float* scale[kRows];
   const float* sum[kRows];
@@ -92,12 +94,12 @@ struct WeightRow {
   }
 };
 
-// One weight row and one row: everything stays in registers.
-template <int kBits>
+// One weight row and one row: everything stays in registers. Row is a WeightRow or a BlockRow.
+template <typename Row>
 void multiply_row(const MatrixView& weight, const RowPointers& row, float* y) {
   const int64_t groups = weight.cols / kActivationGroup;
   for (int64_t output = 0; output < weight.rows; ++output) {
-    const WeightRow<kBits> weight_row(weight, output);
+    const Row weight_row(weight, output);
     F32x16 acc = F32x16::zero();
     for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
       const int64_t present = std::min(kGroupsPerBlock, groups - g);
@@ -108,7 +110,7 @@ void multiply_row(const MatrixView& weight, const RowPointers& row, float* y) {
 }
 
 // Outputs [output, output + outputs) of some rows.
-template <int kBits>
+template <typename Row>
 void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
                    const RowPointers& rows, float* const* y, int64_t count) {
   const int64_t groups = weight.cols / kActivationGroup;
@@ -122,7 +124,7 @@ void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
     RowPointers block = at_group(rows, g, count);
     if (count > kFewRows) block = copied.copy(block, count);
     for (int64_t o = 0; o < outputs; ++o) {
-      const WeightRow<kBits> weight_row(weight, output + o);
+      const Row weight_row(weight, output + o);
       weight_row.add_block(g, present, block, count, acc[o]);
     }
   }
@@ -131,14 +133,37 @@ void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
   }
 }
 
-template <int kBits>
+template <typename Row>
 void multiply_tile(const MatrixView& weight, const RowPointers& rows, float* const* y,
                    int64_t count) {
-  if (count == 1) return multiply_row<kBits>(weight, rows, y[0]);
+  if (count == 1) return multiply_row<Row>(weight, rows, y[0]);
   const int64_t step = count > kFewRows ? kManyOutputs : kFewOutputs;
   for (int64_t output = 0; output < weight.rows; output += step) {
     const int64_t outputs = std::min(step, weight.rows - output);
-    multiply_rows<kBits>(weight, output, outputs, rows, y, count);
+    multiply_rows<Row>(weight, output, outputs, rows, y, count);
+  }
+}
+
+// Calls function with std::type_identity of what reads the weight's rows.
+template <typename Function>
+void with_row_type(const MatrixView& weight, const Function& function) {
+  if (weight.encoding == Encoding::kAffine) {
+    return with_bits(weight.bits,
+                     [&](auto bits) { function(std::type_identity<WeightRow<bits()>>()); });
+  }
+  switch (weight.block) {
+    case BlockType::kQ4_0:
+      return function(std::type_identity<BlockRow<BlockType::kQ4_0>>());
+    case BlockType::kQ8_0:
+      return function(std::type_identity<BlockRow<BlockType::kQ8_0>>());
+    case BlockType::kQ4_K:
+      return function(std::type_identity<BlockRow<BlockType::kQ4_K>>());
+    case BlockType::kQ5_K:
+      return function(std::type_identity<BlockRow<BlockType::kQ5_K>>());
+    case BlockType::kQ6_K:
+      return function(std::type_identity<BlockRow<BlockType::kQ6_K>>());
+    default:
+      LOCKSTEP_CHECK(false, to_string(weight.block));
   }
 }
 
@@ -157,8 +182,9 @@ void linear_int8_tile(const LinearTile& tile) {
       rows.sum[r] = tile.x_quantized.sum + source * groups;
       y[r] = tile.y + tile.target(first + r) * tile.y_stride;
     }
-    with_bits(tile.weight.bits,
-              [&](auto bits) { multiply_tile<bits()>(tile.weight, rows, y, count); });
+    with_row_type(tile.weight, [&](auto row) {
+      multiply_tile<typename decltype(row)::type>(tile.weight, rows, y, count);
+    });
   }
 }
 

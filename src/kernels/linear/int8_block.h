@@ -2,6 +2,13 @@
 // and the block's scales, one group per lane, lanes in the order of quantized_rows.h.
 //   dot_block<kBits>(packed, x, rows, out)          out[r] = dots with the block at x[r]; reads
 //                                                   64 * kBits bytes of `packed`
+//   dot_bytes<kBits>(bytes, x, rows, out)           the same for integers that are bytes already,
+//                                                   512 in natural order, below 2^kBits
+//   dot_halves<kBits>(bytes, halves, x, sums, zero, rows, out)
+//                                                   the same of bytes - zero, where a group's first
+//                                                   16 products count halves.first[lane] times, the
+//                                                   others halves.second[lane] times; sums[r] are
+//                                                   those of the rows' groups
 //   spread_scales(type, row, first, count, ratio)   scales of groups [first, first + count) of a
 //                                                   row; `ratio` groups share one; other lanes 0
 //   reduce_add_block(a)                             the tree 16-8-4-2-1
@@ -31,6 +38,18 @@ F32x16 spread_any_scales(const std::byte* row, int64_t first, int64_t count, int
   }
   return transpose_groups(F32x16::load(lanes));
 }
+
+}  // namespace
+}  // namespace lockstep::LOCKSTEP_ISA
+
+namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
+// Factors of the halves of 16 groups, one group per lane.
+struct HalfScales {
+  alignas(64) int32_t first[kGroupsPerBlock];
+  alignas(64) int32_t second[kGroupsPerBlock];
+};
 
 }  // namespace
 }  // namespace lockstep::LOCKSTEP_ISA

@@ -5,15 +5,9 @@ namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
 template <int kBits>
-inline void dot_block(const uint8_t* packed, const int8_t* const* x, int64_t rows, I32x16* out) {
+inline void dot_bytes(const uint8_t* bytes, const int8_t* const* x, int64_t rows, I32x16* out) {
   uint8_t weights[kActivationBlock];  // in the order of QuantizedRows::q
-  for (int64_t g = 0; g < kGroupsPerBlock; ++g) {
-    uint8_t values[kActivationGroup];
-    unpack_32<kBits>(packed + g * 4 * kBits, values);
-    for (int64_t i = 0; i < kActivationGroup; ++i) {
-      weights[activation_position(g * kActivationGroup + i)] = values[i];
-    }
-  }
+  for (int64_t k = 0; k < kActivationBlock; ++k) weights[activation_position(k)] = bytes[k];
   for (int64_t r = 0; r < rows; ++r) {
     int32_t sums[kLanes] = {};
     for (int64_t i = 0; i < kActivationBlock; ++i) {
@@ -21,6 +15,33 @@ inline void dot_block(const uint8_t* packed, const int8_t* const* x, int64_t row
     }
     out[r] = I32x16::load(sums);
   }
+}
+
+template <int kBits>
+inline void dot_block(const uint8_t* packed, const int8_t* const* x, int64_t rows, I32x16* out) {
+  uint8_t bytes[kActivationBlock];
+  for (int64_t g = 0; g < kGroupsPerBlock; ++g) {
+    unpack_32<kBits>(packed + g * 4 * kBits, bytes + g * kActivationGroup);
+  }
+  dot_bytes<kBits>(bytes, x, rows, out);
+}
+
+// Elements 0 to 15 of the groups are vectors 0 to 3 of a block's q.
+template <int kBits>
+inline void dot_halves(const uint8_t* bytes, const HalfScales& halves, const int8_t* const* x,
+                       const float* const* sums, int32_t zero, int64_t rows, I32x16* out) {
+  uint8_t weights[kActivationBlock];
+  for (int64_t k = 0; k < kActivationBlock; ++k) weights[activation_position(k)] = bytes[k];
+  for (int64_t r = 0; r < rows; ++r) {
+    int32_t total[kLanes] = {};
+    for (int64_t i = 0; i < kActivationBlock; ++i) {
+      const int64_t lane = i / 4 % kLanes;
+      const int32_t scale = i < kActivationBlock / 2 ? halves.first[lane] : halves.second[lane];
+      total[lane] += scale * (weights[i] - zero) * x[r][i];
+    }
+    out[r] = I32x16::load(total);
+  }
+  static_cast<void>(sums);
 }
 
 template <DType kType>

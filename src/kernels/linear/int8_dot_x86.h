@@ -70,25 +70,14 @@ inline void arrange_bytes(const uint8_t* bytes, int part, Bytes (&out)[8]) {
 }
 
 template <int kBits>
-[[gnu::always_inline]] inline void dot_block(const uint8_t* packed, const int8_t* const* x,
+[[gnu::always_inline]] inline void dot_bytes(const uint8_t* bytes, const int8_t* const* x,
                                              int64_t rows, I32x16* out) {
-  uint8_t staged[kActivationBlock];
-  const uint8_t* bytes = packed;
-  if constexpr (kBits != 4 && kBits != 8) {
-    for (int g = 0; g < kGroupsPerBlock; ++g) {
-      unpack_32<kBits>(packed + g * 4 * kBits, staged + 32 * g);
-    }
-    bytes = staged;
-  }
   for (int part = 0; part < kParts; ++part) {
     const auto lanes_of = [&](int64_t row) {
       return reinterpret_cast<int32_t*>(out + row) + part * kPartLanes;
     };
     const auto source = [&](int64_t row) { return x[row] + part * kPartBytes; };
-    if constexpr (kBits == 4) {
-      const WeightPart<4> weights = unpack_nibbles(packed, part);
-      for (int64_t r = 0; r < rows; ++r) store(weights.dot(source(r)), lanes_of(r));
-    } else if constexpr (kBits == 8) {
+    if constexpr (kBits == 8) {
       // q = low + 16 * high: pair sums of whole bytes would not fit.
       Bytes whole[8];
       arrange_bytes(bytes, part, whole);
@@ -106,6 +95,63 @@ template <int kBits>
       arrange_bytes(bytes, part, weights.v);
       for (int64_t r = 0; r < rows; ++r) store(weights.dot(source(r)), lanes_of(r));
     }
+  }
+}
+
+// With first halves h of the activations' sums: first * h + second * (sum - h) is (first - second)
+// * h + second * sum, so that only half of the activations are summed again.
+template <int kBits>
+[[gnu::always_inline]] inline void dot_halves(const uint8_t* bytes, const HalfScales& halves,
+                                              const int8_t* const* x, const float* const* sums,
+                                              int32_t zero, int64_t rows, I32x16* out) {
+  static_assert(kBits == 6, "two pair sums of 6 bits fit 16 bits together");
+  for (int part = 0; part < kParts; ++part) {
+    Bytes w[8];
+    arrange_bytes(bytes, part, w);
+    const LaneSums first = load_lanes(halves.first + part * kPartLanes);
+    const LaneSums second = load_lanes(halves.second + part * kPartLanes);
+    const PairSums twice_first = in_both_halves(first);
+    const PairSums twice_second = in_both_halves(second);
+    const PairSums twice_difference = in_both_halves(first - second);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int8_t* source = x[r] + part * kPartBytes;
+      const auto pair = [&](int i) {
+        return multiply_pairs(w[i], Bytes::load(source + 64 * i)) +
+               multiply_pairs(w[i + 1], Bytes::load(source + 64 * i + 64));
+      };
+      PairSums h = multiply_pairs(ones(), Bytes::load(source));
+#pragma GCC unroll 8
+      for (int i = 1; i < 4; ++i) h = h + multiply_pairs(ones(), Bytes::load(source + 64 * i));
+      const LaneSums dots =
+          multiply_lanes(pair(0), twice_first) + multiply_lanes(pair(2), twice_first) +
+          multiply_lanes(pair(4), twice_second) + multiply_lanes(pair(6), twice_second);
+      const LaneSums shift =
+          multiply_lanes(h, twice_difference) + second * whole_numbers(sums[r] + part * kPartLanes);
+      store(dots - shift * splat_lanes(zero),
+            reinterpret_cast<int32_t*>(out + r) + part * kPartLanes);
+    }
+  }
+}
+
+template <int kBits>
+[[gnu::always_inline]] inline void dot_block(const uint8_t* packed, const int8_t* const* x,
+                                             int64_t rows, I32x16* out) {
+  if constexpr (kBits == 4) {
+    for (int part = 0; part < kParts; ++part) {
+      const WeightPart<4> weights = unpack_nibbles(packed, part);
+      for (int64_t r = 0; r < rows; ++r) {
+        store(weights.dot(x[r] + part * kPartBytes),
+              reinterpret_cast<int32_t*>(out + r) + part * kPartLanes);
+      }
+    }
+  } else if constexpr (kBits == 8) {
+    dot_bytes<8>(packed, x, rows, out);
+  } else {
+    uint8_t staged[kActivationBlock];
+    for (int g = 0; g < kGroupsPerBlock; ++g) {
+      unpack_32<kBits>(packed + g * 4 * kBits, staged + 32 * g);
+    }
+    dot_bytes<kBits>(staged, x, rows, out);
   }
 }
 

@@ -14,6 +14,11 @@
 //                acc[g mod 16] = fma(scale_x, t, acc[g mod 16]), g ascending; then the tree. An
 //                affine group is a multiple of 32, so scale_w and bias_w are those of the group
 //                that holds g.
+//   blocks int8  Q4_0, Q8_0, Q4_K, Q5_K: as affine int8 with the scale and bias of group g (without
+//   a
+//                bias t = scale_w d, one rounding). Q6_K, whose groups have two integer scales
+//                under one factor d_w: D = sum over the halves of s (sum q_w q_x), exact in int32
+//                and as a float (below 2^24); t = d_w D. Other blocks take float32 activations.
 // k and g run to the next multiple of 16; values and groups beyond the end count as +0 (which can
 // only turn a lane's -0 into +0). Dense weights always take float32 activations (rule 13).
 //
@@ -40,9 +45,20 @@ struct LinearArgs {
   int64_t y_stride = 0;
 };
 
-// Whether quantised rows are used where they are given: affine weights. Dense weights and blocks
-// take float32 activations.
-constexpr bool takes_int8(const MatrixView& weight) { return weight.encoding == Encoding::kAffine; }
+// Whether quantised rows are used where they are given.
+constexpr bool takes_int8(const MatrixView& weight) {
+  if (weight.encoding != Encoding::kBlocks) return weight.encoding == Encoding::kAffine;
+  switch (weight.block) {
+    case BlockType::kQ4_0:
+    case BlockType::kQ8_0:
+    case BlockType::kQ4_K:
+    case BlockType::kQ5_K:
+    case BlockType::kQ6_K:
+      return true;
+    default:
+      return false;
+  }
+}
 
 void run_linear(const CpuContext& context, const LinearArgs& args);
 ShapeClass shape_class(const LinearArgs& args);

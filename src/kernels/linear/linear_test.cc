@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/float16.h"
+#include "formats/block_group.h"
 #include "kernels/contract/compare.h"
 #include "kernels/contract/contexts.h"
 #include "kernels/contract/guarded.h"
@@ -126,6 +128,19 @@ float tree(std::array<float, 16> lanes) {
   return lanes[0];
 }
 
+// d_w D of group g, from the bytes of its block.
+float q6_k_term(const MatrixView& w, int64_t output, int64_t g, const int8_t* q) {
+  const std::byte* block = w.data + static_cast<size_t>(output) * w.row_bytes() +
+                           static_cast<size_t>(g / 8 * block_shape(w.block).bytes);
+  const BlockGroup group = read_block_group(w.block, block, g % 8);
+  int32_t sum = 0;
+  for (int e = 0; e < 32; ++e) {
+    const auto scale = std::to_integer<int8_t>(block[192 + 2 * (g % 8) + e / 16]);
+    sum += scale * group.q[e] * q[activation_position(32 * g + e)];
+  }
+  return f16_to_float(load_unaligned<uint16_t>(block + 208)) * static_cast<float>(sum);
+}
+
 std::vector<float> in_stated_order(const Problem& problem, const QuantizedRows& quantized) {
   const auto [rows, n, k_count] = problem.shape;
   const MatrixView& w = problem.weight.view();
@@ -142,6 +157,11 @@ std::vector<float> in_stated_order(const Problem& problem, const QuantizedRows& 
       for (int64_t g = 0; g < (problem.quantize ? k_count / 32 : 0); ++g) {
         const int64_t stored = row * activation_groups(k_count);
         const int64_t at = stored + activation_group_position(g);
+        if (w.encoding == Encoding::kBlocks && w.block == BlockType::kQ6_K) {
+          const float t = q6_k_term(w, o, g, quantized.q + stored * 32);
+          acc[g % 16] = std::fma(quantized.scale[at], t, acc[g % 16]);
+          continue;
+        }
         int32_t d = 0;
         for (int64_t k = 32 * g; k < 32 * g + 32; ++k) {
           d += reference_weight(w, o, k).q * quantized.q[stored * 32 + activation_position(k)];
@@ -173,14 +193,14 @@ TEST(Linear, FollowsTheStatedOrderInEveryContext) {
 }
 
 TEST(Linear, CoversEveryNumberOfOutputsAndRows) {
-  for (const WeightKind& kind :
-       {dense(DType::kBF16), affine(4, 64), affine(8, 32), affine(3, 64)}) {
+  for (const WeightKind& kind : {dense(DType::kBF16), affine(4, 64), affine(8, 32), affine(3, 64),
+                                 blocks(BlockType::kQ8_0), blocks(BlockType::kQ4_0)}) {
     for (const Shape& shape :
          {Shape{1, 1, 64}, Shape{2, 2, 64}, Shape{4, 3, 576}, Shape{5, 4, 64}, Shape{7, 15, 64},
           Shape{15, 16, 64}, Shape{16, 17, 576}, Shape{17, 31, 64}, Shape{33, 33, 64},
           Shape{65, 7, 64}, Shape{130, 2, 64}, Shape{1, 512, 64}, Shape{0, 5, 64}}) {
       for (bool int8 : {false, true}) {
-        if (int8 && kind.encoding == Encoding::kDense) continue;
+        if (int8 && !kind.takes_int8()) continue;
         const Problem problem(kind, shape, int8);
         const TestQuantized quantized(default_context(), problem.x.data(), shape.rows, shape.k);
         const std::vector<float> want = in_stated_order(problem, quantized.rows());
@@ -204,6 +224,23 @@ TEST(Linear, TakesTheLargestIntegers) {
     for_each_context([&](const CpuContext& context, const std::string& name) {
       EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
     });
+  }
+}
+
+// All bytes the same, but for the binary16 factors, which would be NaN.
+TEST(Linear, TakesTheLargestIntegersOfBlocks) {
+  for (const BlockType type :
+       {BlockType::kQ4_0, BlockType::kQ8_0, BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K}) {
+    for (const int fill : {0xff, 0x00, 0x80, 0x7f}) {
+      Problem problem(blocks(type), {6, 5, 1024}, true);
+      problem.weight.fill_blocks(static_cast<std::byte>(fill));
+      for (size_t i = 0; i < problem.x.size(); ++i) problem.x[i] = i / 1024 % 2 == 0 ? 3.0f : -3.0f;
+      const TestQuantized quantized(default_context(), problem.x.data(), 6, 1024);
+      const std::vector<float> want = in_stated_order(problem, quantized.rows());
+      for_each_context([&](const CpuContext& context, const std::string& name) {
+        EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
+      });
+    }
   }
 }
 
@@ -253,9 +290,10 @@ TEST(Linear, KeepsABoundThatNarrowSumsMissAHundredfold) {
 }
 
 TEST(Linear, RowsDoNotFeelEachOther) {
-  for (const WeightKind& kind : {dense(DType::kF16), affine(4, 64), affine(8, 64), affine(5, 32)}) {
+  for (const WeightKind& kind : {dense(DType::kF16), affine(4, 64), affine(8, 64), affine(5, 32),
+                                 blocks(BlockType::kQ4_0), blocks(BlockType::kQ5_0)}) {
     for (bool int8 : {false, true}) {
-      if (int8 && kind.encoding == Encoding::kDense) continue;
+      if (int8 && !kind.takes_int8()) continue;
       Problem problem(kind, {37, 9, 640}, int8);
       const std::vector<float> batch = problem.run(default_context());
       Problem single(kind, {1, 9, 640}, int8);

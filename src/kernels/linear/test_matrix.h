@@ -86,6 +86,13 @@ class TestMatrix {
   // Sets every bit of the packed integers.
   void set_all_bits() { std::fill(data_.begin(), data_.end(), std::byte{0xff}); }
 
+  // Sets every byte of the blocks but their binary16 factors.
+  void fill_blocks(std::byte value) {
+    std::fill(data_.begin(), data_.end(), value);
+    Random random(1);
+    set_block_factors(random);
+  }
+
  private:
   static constexpr size_t kOffset = 3;
 
