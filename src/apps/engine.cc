@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apps/model_text.h"
 #include "apps/progress_bar.h"
 #include "checkpoint/page_loader.h"
 #include "device/cpu_info.h"
@@ -41,8 +42,8 @@ Result<ContextChoice> choose_context(const Model& model, const ModelArgs& args) 
 }
 
 // A checkpoint without a usable template can still run --raw.
-void load_template(const fs::path& folder, Engine& engine) {
-  auto loaded = load_chat_template(folder);
+void load_template(Engine& engine) {
+  auto loaded = chat_template_of(engine.model.checkpoint());
   if (loaded.ok()) {
     engine.chat_template = std::move(loaded).value();
   } else {
@@ -64,7 +65,7 @@ Result<OpenedModel> open_model(const fs::path& folder, const ModelArgs& args) {
   options.mtp_path = args.mtp;
   options.use_mtp = !args.no_mtp;
   LOCKSTEP_ASSIGN_OR_RETURN(Checkpoint checkpoint, open_checkpoint(folder, options));
-  LOCKSTEP_ASSIGN_OR_RETURN(Tokenizer tokenizer, load_tokenizer(folder / "tokenizer.json"));
+  LOCKSTEP_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_of(checkpoint));
   const ModelOptions model_options = {.precision = args.precision,
                                       .token_limit = tokenizer.vocab_size(),
                                       .allow_unused = args.allow_unused};
@@ -95,7 +96,7 @@ Result<std::unique_ptr<Engine>> load_engine(const fs::path& folder, const ModelA
   auto engine =
       std::make_unique<Engine>(std::move(opened.model), std::move(opened.tokenizer),
                                args.threads.value_or(usable_cpus()), args.isa.value_or(best_isa()));
-  load_template(folder, *engine);
+  load_template(*engine);
   engine->stop_ids = stop_ids(engine->model, engine->tokenizer);
   engine->context = context.positions;
   engine->context_note = context.note;

@@ -9,7 +9,8 @@ inline constexpr const char* kMainHelp =
     "  lockstep chat tiny\n"
     "  lockstep info ~/models/Qwen3.5-4B-MLX-4bit\n"
     "\n"
-    "A MODEL is a folder as MLX or Hugging Face lay it out, or an embedded one by name\n"
+    "A MODEL is a folder as MLX or Hugging Face lay it out, a .gguf file, or an embedded one by "
+    "name\n"
     "(lockstep models). The text of a reply goes to standard output, everything else to\n"
     "standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such model.\n"
     "lockstep COMMAND --help tells more about each.";

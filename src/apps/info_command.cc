@@ -2,6 +2,7 @@
 #include "apps/engine.h"
 #include "apps/info_report.h"
 #include "apps/model_path.h"
+#include "apps/model_text.h"
 
 namespace lockstep {
 
@@ -10,7 +11,7 @@ int info_command(const InfoArgs& args, const Console& console) {
   if (!folder.ok()) return fail_to_find(folder.error());
   const auto opened = open_model(folder.value(), args.model);
   if (!opened.ok()) return fail(opened.error());
-  const auto chat_template = load_chat_template(folder.value());
+  const auto chat_template = chat_template_of(opened.value().model.checkpoint());
   const std::string fault = chat_template.ok() ? "" : chat_template.error().message;
   const InfoReport report = info_report(opened.value(), fault);
   const std::string text = args.json ? info_json(report) : info_text(report);

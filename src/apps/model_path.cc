@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "apps/console.h"
+#include "checkpoint/gguf/files.h"
 
 namespace lockstep {
 namespace {
@@ -18,7 +19,8 @@ constexpr std::array<EmbeddedModel, 2> kEmbedded = {{
 }};
 
 constexpr const char* kWhatWorks =
-    "a MODEL is a folder with config.json and .safetensors files, or tiny or tiny-moe";
+    "a MODEL is a folder with config.json and .safetensors files, a .gguf file, or tiny or "
+    "tiny-moe";
 
 Error not_found(std::string message) { return {ErrorCode::kNotFound, std::move(message)}; }
 
@@ -51,9 +53,9 @@ Result<fs::path> find_model(const std::string& model) {
                     "program or in {}",
                     model, embedded.folder, LOCKSTEP_SOURCE_MODELS));
   }
-  if (model.ends_with(".gguf")) {
-    return Error{ErrorCode::kUnsupported,
-                 fmt::format("{}: GGUF files are not read yet; {}", model, kWhatWorks)};
+  if (fs::is_regular_file(status)) {
+    LOCKSTEP_ASSIGN_OR_RETURN(const auto gguf, find_gguf(model));
+    if (gguf) return *gguf;
   }
   if (status.type() == fs::file_type::not_found) {
     return not_found(fmt::format("no model \"{}\": {}", model, kWhatWorks));

@@ -22,7 +22,8 @@ std::span<const EmbeddedModel> embedded_models();
 // Where an installation or the source tree keeps it; nothing if neither does.
 std::optional<std::filesystem::path> embedded_model_folder(const EmbeddedModel& model);
 
-// A folder as it is, an embedded model by its name. Anything else is an error that says what works.
+// A folder or a GGUF file as it is, an embedded model by its name. Anything else is an error that
+// says what works.
 Result<std::filesystem::path> find_model(const std::string& model);
 
 // Tells the user; the exit code of a command that needs the model.

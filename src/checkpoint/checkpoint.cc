@@ -10,6 +10,7 @@
 #include "checkpoint/draft_head.h"
 #include "checkpoint/draft_head_check.h"
 #include "checkpoint/foreign_format.h"
+#include "checkpoint/gguf/model.h"
 #include "checkpoint/head_source.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/mtp_norms.h"
@@ -33,6 +34,8 @@ class Opener {
   Result<Checkpoint> open(const fs::path& path);
 
  private:
+  Status read_folder();
+  Status read_gguf(const fs::path& file);
   Status check_folder();
   Status read_configs();
   Status read_generation();
@@ -120,6 +123,28 @@ Status Opener::open_weights() {
   return {};
 }
 
+Status Opener::read_folder() {
+  LOCKSTEP_RETURN_IF_ERROR(check_folder());
+  LOCKSTEP_RETURN_IF_ERROR(read_configs());
+  LOCKSTEP_RETURN_IF_ERROR(read_generation());
+  return open_weights();
+}
+
+Status Opener::read_gguf(const fs::path& file) {
+  out_.path = file;
+  LOCKSTEP_ASSIGN_OR_RETURN(GgufModel model, open_gguf_model(file));
+  out_.config = std::move(model.config);
+  out_.generation = std::move(model.generation);
+  out_.config.eos_ids = out_.generation.eos_ids;
+  out_.gguf = std::move(model.files.metadata);
+  out_.files = std::move(model.files.files);
+  records_ = std::move(model.files.tensors);
+  config_root_ = json::object();
+  out_.layout = Layout::kGguf;
+  out_.norms = {false, "GGUF: 1 is already in the weights."};
+  return {};
+}
+
 bool Opener::includes_draft_head() const {
   return std::any_of(records_.begin(), records_.end(), [](const TensorRecord& record) {
     return role_of(record.name) == TensorRole::kDraft;
@@ -137,6 +162,10 @@ Status Opener::attach_draft_head() {
     return {};
   }
   if (options_.mtp_path.empty() && includes_draft_head()) return use_included();
+  if (out_.layout == Layout::kGguf && options_.mtp_path.empty()) {
+    out_.mtp.reason = "The file has none.";
+    return {};
+  }
   const DraftHeadSearch search{.folder = out_.path,
                                .named = options_.mtp_path,
                                .config_root = &config_root_,
@@ -220,7 +249,7 @@ Status Opener::settle_draft_head() {
     return Error{ErrorCode::kUnsupported,
                  fmt::format("{}: found a draft head with {}, expected one layer that shares the "
                              "model's embedding; turn it off (--no-mtp)",
-                             file("config.json").string(),
+                             out_.path.string(),
                              config.mtp_layers > 1 ? fmt::format("{} layers", config.mtp_layers)
                                                    : "an embedding of its own")};
   }
@@ -236,10 +265,8 @@ Status Opener::settle_draft_head() {
 
 Result<Checkpoint> Opener::open(const fs::path& path) {
   out_.path = path;
-  LOCKSTEP_RETURN_IF_ERROR(check_folder());
-  LOCKSTEP_RETURN_IF_ERROR(read_configs());
-  LOCKSTEP_RETURN_IF_ERROR(read_generation());
-  LOCKSTEP_RETURN_IF_ERROR(open_weights());
+  LOCKSTEP_ASSIGN_OR_RETURN(const auto gguf, find_gguf(path));
+  LOCKSTEP_RETURN_IF_ERROR(gguf ? read_gguf(*gguf) : read_folder());
   LOCKSTEP_RETURN_IF_ERROR(attach_draft_head());
   LOCKSTEP_RETURN_IF_ERROR(finish_tensors());
   LOCKSTEP_RETURN_IF_ERROR(settle_vocabulary());

@@ -1,5 +1,6 @@
-// Opens a model folder of the Qwen3.5 family: MLX affine or Hugging Face safetensors, the draft
-// head (MTP) included or beside it. Weights are mapped, never copied; matrix_reader.h gives views.
+// Opens a model of the Qwen3.5 family: a folder with MLX affine or Hugging Face safetensors, or a
+// GGUF file, the draft head (MTP) included or beside it. Weights are mapped, never copied;
+// matrix_reader.h gives views.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "base/result.h"
 #include "checkpoint/generation_config.h"
+#include "checkpoint/gguf/metadata.h"
 #include "checkpoint/mapped_file.h"
 #include "checkpoint/model_config.h"
 #include "checkpoint/quantization_config.h"
@@ -43,7 +45,7 @@ struct NormConvention {
 
 // Movable; every pointer into the mapped files stays valid for as long as the object lives.
 struct Checkpoint {
-  std::filesystem::path path;  // the folder
+  std::filesystem::path path;  // the folder, or the GGUF file
   // Complete: vocab_size is the embedding's row count, mtp_layers is 0 without a draft head,
   // has_vision says that vision weights exist, eos_ids are merged.
   ModelConfig config;
@@ -58,6 +60,8 @@ struct Checkpoint {
   QuantizationConfig quantization;      // of the trunk
   QuantizationConfig mtp_quantization;  // of the draft head; empty if nothing is said
   std::vector<std::string> warnings;    // odd but readable, a sentence each (config's included)
+
+  GgufMetadata gguf;  // what a GGUF file says beside its tensors, its tokenizer included
 
   std::vector<MappedFile> files;
   std::vector<bool> used;  // per tensors.tensors(): read by matrix_reader.h

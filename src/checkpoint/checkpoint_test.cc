@@ -79,7 +79,7 @@ TEST(Checkpoint, PathsThatAreNoModelFolderAreRefused) {
     ASSERT_FALSE(opened.ok());
     EXPECT_NE(opened.error().message.find(name), std::string::npos);
   }
-  expect_error(open_checkpoint(path / "m.gguf", {}), ErrorCode::kUnsupported, "GGUF");
+  expect_error(open_checkpoint(path / "m.gguf", {}), ErrorCode::kBadFile, "not a GGUF file");
   fs::remove(path / "config.json");
   write_file(path / "model.safetensors", "x");
   expect_error(open_checkpoint(path, {}), ErrorCode::kNotFound, "config.json");

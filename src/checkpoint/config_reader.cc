@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checkpoint/config_limits.h"
 #include "checkpoint/generation_config.h"
 #include "checkpoint/json_fields.h"
 #include "checkpoint/model_type.h"
@@ -12,16 +13,6 @@
 
 namespace lockstep {
 namespace {
-
-// Ten times beyond every release, and small enough that no product of sizes in bytes, summed over
-// all layers, leaves int64: 2^12 experts * 2 * 2^17 * 2^17 * 8 bytes * 2^10 layers = 2^60.
-constexpr IntegerRange kVocabRange{1, int64_t{1} << 24};
-constexpr IntegerRange kWidthRange{1, int64_t{1} << 17};
-constexpr IntegerRange kLayerRange{1, 1024};
-constexpr IntegerRange kHeadRange{1, 1024};
-constexpr IntegerRange kHeadDimRange{2, 1024};
-constexpr IntegerRange kExpertRange{1, 4096};
-constexpr IntegerRange kPositionRange{1, int64_t{1} << 27};
 
 struct Reader {
   JsonFields top;

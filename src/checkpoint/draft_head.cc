@@ -7,7 +7,9 @@
 
 #include "checkpoint/config_reader.h"
 #include "checkpoint/draft_head_config.h"
-#include "checkpoint/foreign_format.h"
+#include "checkpoint/gguf/config.h"
+#include "checkpoint/gguf/files.h"
+#include "checkpoint/gguf/names.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/safetensors_index.h"
 
@@ -131,7 +133,6 @@ Result<WeightFiles> open_weights(const fs::path& path) {
     const fs::path plain = path / "weights.safetensors";
     return file_exists(plain) ? open_weight_file(plain) : open_weight_folder(path);
   }
-  if (path.extension() == ".gguf") return not_a_folder_error(path);
   return open_weight_file(path);
 }
 
@@ -161,10 +162,31 @@ Status keep_draft_tensors(const fs::path& path, WeightFiles& weights) {
   return {};
 }
 
+// A GGUF file with the block after the last, and perhaps embedding and head around it or a whole
+// model.
+Status open_gguf_head(const fs::path& path, DraftHead& head) {
+  LOCKSTEP_ASSIGN_OR_RETURN(GgufFiles files, open_gguf(path));
+  LOCKSTEP_ASSIGN_OR_RETURN(const ModelConfig config, read_gguf_config(files.metadata));
+  for (TensorRecord& record : files.tensors) {
+    record.name =
+        canonical_gguf_name(record.source_name, static_cast<int64_t>(config.layers.size()));
+    if (role_of(record.name) == TensorRole::kDraft) head.weights.tensors.push_back(record);
+  }
+  head.weights.files = std::move(files.files);
+  head.layout = Layout::kGguf;
+  if (!head.weights.tensors.empty()) return {};
+  return Error{ErrorCode::kBadFile, fmt::format("{}: no draft head in this file", path.string())};
+}
+
 Result<DraftHead> open_draft_head(const DraftHeadSearch& search, Location location) {
   DraftHead head;
   head.path = std::move(location.path);
   head.how = std::move(location.how);
+  LOCKSTEP_ASSIGN_OR_RETURN(const auto gguf, find_gguf(head.path));
+  if (gguf) {
+    LOCKSTEP_RETURN_IF_ERROR(open_gguf_head(*gguf, head));
+    return head;
+  }
   LOCKSTEP_ASSIGN_OR_RETURN(head.weights, open_weights(head.path));
   LOCKSTEP_ASSIGN_OR_RETURN(head.layout, find_layout(head.weights.tensors));
   LOCKSTEP_RETURN_IF_ERROR(keep_draft_tensors(head.path, head.weights));

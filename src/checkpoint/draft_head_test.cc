@@ -133,7 +133,7 @@ TEST_F(Sidecar, PathsThatHoldNoHeadAreRefused) {
   for (const auto& [name, named] :
        std::map<std::string, std::string>{{"none", "no such draft head"},
                                           {"empty", "empty"},
-                                          {"head.gguf", "GGUF"},
+                                          {"head.gguf", "ends within its header"},
                                           {"junk.safetensors", "header"},
                                           {"folder", "model.safetensors"}}) {
     write_file(path("empty"), "");

@@ -38,7 +38,7 @@ Error no_weights_error(const fs::path& folder) {
     std::string_view ending;
     std::string_view what;
   } kForeign[] = {
-      {".gguf", "GGUF files, which are not read yet"},
+      {".gguf", "GGUF files, which are read when they are named, or alone in a folder"},
       {".bin", "PyTorch files, which are never read because they can run code"},
       {".pth", "PyTorch files, which are never read because they can run code"},
       {".npz", "NumPy archives, which are not read"},
@@ -61,10 +61,6 @@ Error no_weights_error(const fs::path& folder) {
 
 Error not_a_folder_error(const fs::path& path) {
   const std::string extension = path.extension().string();
-  if (extension == ".gguf") {
-    return Error{ErrorCode::kUnsupported, fmt::format("{}: GGUF files are not read yet; {}",
-                                                      path.string(), kReadableFormats)};
-  }
   if (extension == ".safetensors" || extension == ".json") {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("{}: name the model's folder, which also holds config.json and the "

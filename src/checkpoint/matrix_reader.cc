@@ -45,7 +45,7 @@ Error wrong_shape(const TensorRecord& record, const std::string& expected) {
   return Error{
       ErrorCode::kBadFile,
       fmt::format("{}: tensor {}: found {} {}, expected {}", record.file, record.source_name,
-                  to_string(record.dtype), format_shape(record.shape), expected)};
+                  stored_type(record), format_shape(record.shape), expected)};
 }
 
 Error refuse_encoding(const TensorRecord& record, std::string_view encoding) {
@@ -119,6 +119,20 @@ Result<MatrixView> dense_view(Checkpoint& checkpoint, const Wanted& wanted,
                     .data = weight.data};
 }
 
+Result<MatrixView> block_view(Checkpoint& checkpoint, const Wanted& wanted,
+                              const TensorRecord& weight) {
+  const Shape expected = wanted.shape(wanted.cols);
+  if (weight.shape != expected) return wrong_shape(weight, format_shape(expected));
+  mark_used(checkpoint, weight);
+  MatrixView view{.encoding = Encoding::kBlocks,
+                  .block = *weight.blocks,
+                  .rows = wanted.rows(),
+                  .cols = wanted.cols,
+                  .data = weight.data};
+  warn_about_zero_rows(view, weight, checkpoint.warnings);
+  return view;
+}
+
 Result<MatrixView> read_weight(Checkpoint& checkpoint, const Wanted& wanted) {
   const TensorSource& tensors = checkpoint.tensors;
   const TensorRecord* weight = tensors.find(wanted.weight);
@@ -127,6 +141,7 @@ Result<MatrixView> read_weight(Checkpoint& checkpoint, const Wanted& wanted) {
   const auto foreign = foreign_encoding(tensors, wanted.module);
   if (foreign) return refuse_encoding(*foreign->evidence, foreign->encoding);
   if (weight == nullptr) return missing(checkpoint, wanted.weight);
+  if (weight->blocks) return block_view(checkpoint, wanted, *weight);
   if (is_float_dtype(weight->dtype)) {
     if (scales != nullptr) {
       return wrong_shape(*weight, fmt::format("U32, because {} exists", scales->source_name));
@@ -250,8 +265,9 @@ Result<std::vector<float>> read_conv_weight(Checkpoint& checkpoint, std::string_
                                             int64_t channels, int64_t taps) {
   const TensorRecord* record = checkpoint.tensors.find(name);
   if (record == nullptr) return missing(checkpoint, name);
-  const Shape wanted =
-      checkpoint.layout == Layout::kMlx ? Shape{channels, taps, 1} : Shape{channels, 1, taps};
+  Shape wanted = {channels, 1, taps};
+  if (checkpoint.layout == Layout::kMlx) wanted = {channels, taps, 1};
+  if (checkpoint.layout == Layout::kGguf) wanted = {channels, taps};
   if (record->shape != wanted) return wrong_shape(*record, format_shape(wanted));
   LOCKSTEP_ASSIGN_OR_RETURN(auto values, widen_to_float(*record));
   mark_used(checkpoint, *record);

@@ -17,6 +17,10 @@ enum class Ffn : uint8_t { kDense, kMoe };
 // sigmoid.
 enum class GateActivation : uint8_t { kSilu, kSigmoid };
 
+// Which key head a value head h of Hv belongs to: h / (Hv / Hk), or h % Hk as GGUF files have it.
+// The order of value heads is that of every tensor that has them.
+enum class ValueHeads : uint8_t { kGrouped, kTiled };
+
 struct AttentionConfig {
   int64_t heads = 0;       // Nq
   int64_t kv_heads = 0;    // Nkv, divides Nq
@@ -31,6 +35,7 @@ struct GatedDeltaConfig {
   int64_t value_dim = 0;    // Dv
   int64_t conv_kernel = 0;  // taps of the causal convolution, 4
   GateActivation gate = GateActivation::kSilu;
+  ValueHeads order = ValueHeads::kGrouped;
 
   int64_t conv_channels() const { return 2 * key_heads * key_dim + value_heads * value_dim; }  // C
   int64_t value_width() const { return value_heads * value_dim; }                              // Vd

@@ -25,6 +25,9 @@ std::optional<bool> says_add_one(const std::string& encoding) {
 Result<NormConvention> decide_mtp_norms(const Checkpoint& checkpoint,
                                         const MtpNormEvidence& evidence,
                                         std::vector<std::string>& warnings) {
+  if (evidence.layout == Layout::kGguf) {
+    return NormConvention{false, "GGUF: 1 is already in the weights."};
+  }
   if (evidence.encoding) {
     if (says_add_one(*evidence.encoding)) {
       return NormConvention{true, fmt::format("The config says norm encoding {}: 1 is added.",

@@ -8,7 +8,19 @@
 namespace lockstep {
 
 const char* to_string(Layout layout) {
-  return layout == Layout::kHuggingFace ? "Hugging Face" : "MLX";
+  switch (layout) {
+    case Layout::kHuggingFace:
+      return "Hugging Face";
+    case Layout::kMlx:
+      return "MLX";
+    case Layout::kGguf:
+      return "GGUF";
+  }
+  return "?";
+}
+
+const char* stored_type(const TensorRecord& record) {
+  return record.blocks ? to_string(*record.blocks) : to_string(record.dtype);
 }
 
 std::string format_shape(const std::vector<int64_t>& shape) {

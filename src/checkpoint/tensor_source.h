@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "formats/block_type.h"
 
 namespace lockstep {
 
@@ -19,6 +21,7 @@ namespace lockstep {
 enum class Layout : uint8_t {
   kHuggingFace,  // norms stored as w (add 1), convolution [C,1,4], experts fused gate|up
   kMlx,          // norms stored as 1 + w, convolution [C,4,1], experts in switch_mlp
+  kGguf,  // norms as 1 + w, convolution [C,4], -exp(A_log) in place of A_log, experts in switch_mlp
 };
 
 const char* to_string(Layout layout);
@@ -31,7 +34,11 @@ struct TensorRecord {
   std::vector<int64_t> shape;
   const std::byte* data = nullptr;  // any alignment
   size_t bytes = 0;
+  std::optional<BlockType> blocks = {};  // GGUF blocks, whose dtype is U8; shape counts elements
 };
+
+// "BF16" or "Q4_K", for messages.
+const char* stored_type(const TensorRecord& record);
 
 // "[16, 384]", for messages.
 std::string format_shape(const std::vector<int64_t>& shape);

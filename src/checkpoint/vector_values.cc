@@ -30,7 +30,7 @@ Result<std::vector<float>> widen_to_float(const TensorRecord& record) {
   if (!is_float_dtype(record.dtype)) {
     return Error{ErrorCode::kUnsupported,
                  fmt::format("{}: tensor {}: found dtype {}, expected F32, F16 or BF16",
-                             record.file, record.source_name, to_string(record.dtype))};
+                             record.file, record.source_name, stored_type(record))};
   }
   const size_t width = size_of(record.dtype);
   std::vector<float> values(record.bytes / width);

@@ -88,6 +88,7 @@ void run_recurrence(const LayerRun& run, const DeltaWeights& weights,
                                   .value_heads = shape.value_heads,
                                   .key_dim = shape.key_dim,
                                   .value_dim = shape.value_dim,
+                                  .tiled_heads = shape.order == ValueHeads::kTiled,
                                   .sequences = step.delta.data(),
                                   .sequence_count = static_cast<int64_t>(step.delta.size()),
                                   .out = act.delta_out});

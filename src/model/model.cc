@@ -100,11 +100,12 @@ Result<Model> Model::make(Checkpoint checkpoint, const ModelOptions& options) {
 std::string Model::precision_tuple() const {
   const RopeConfig& rope = config().rope;
   return fmt::format(
-      "backend=cpu numerics={} precision={} kv={} rope={} norms={} weights={} mtp={} ranks=1",
+      "backend=cpu numerics={} precision={} kv={} rope={} norms={} weights={}{} mtp={} ranks=1",
       kCpuNumericsVersion, to_string(precision()),
       state_shape_.kv.type == KvType::kBf16 ? "bf16" : "f32",
       rope.yarn ? fmt::format("yarn{}", rope.yarn->factor) : "default",
       checkpoint().norms.add_one ? "w" : "1+w", trunk_encodings(weights_),
+      config().delta.order == ValueHeads::kTiled ? " heads=tiled" : "",
       origin_name(checkpoint().mtp.origin));
 }
 

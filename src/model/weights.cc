@@ -29,6 +29,12 @@ class Binder {
   void norm(const std::string& module, int64_t size, std::vector<float>& out) {
     keep(read_vector(checkpoint_, module + ".weight", size, add_one_), out);
   }
+  // -exp(A_log), which GGUF files store as such.
+  void negative_a(const std::string& name, int64_t size, std::vector<float>& out) {
+    vector(name, size, out);
+    if (checkpoint_.layout == Layout::kGguf) return;
+    for (float& a : out) a = static_cast<float>(-real_math::exp(a));
+  }
   void conv(const std::string& name, int64_t channels, int64_t taps, std::vector<float>& out) {
     std::vector<float> by_channel;
     keep(read_conv_weight(checkpoint_, name, channels, taps), by_channel);
@@ -84,8 +90,7 @@ DeltaWeights bind_delta(Binder& bind, const std::string& prefix) {
   bind.matrix(prefix + "in_proj_b", delta.value_heads, hidden, w.b);
   bind.matrix(prefix + "out_proj", hidden, delta.value_width(), w.out);
   bind.conv(prefix + "conv1d.weight", delta.conv_channels(), delta.conv_kernel, w.conv);
-  bind.vector(prefix + "A_log", delta.value_heads, w.negative_a);
-  for (float& a : w.negative_a) a = static_cast<float>(-real_math::exp(a));
+  bind.negative_a(prefix + "A_log", delta.value_heads, w.negative_a);
   bind.vector(prefix + "dt_bias", delta.value_heads, w.dt_bias);
   bind.vector(prefix + "norm.weight", delta.value_dim, w.norm);
   return w;

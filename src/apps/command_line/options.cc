@@ -127,12 +127,12 @@ const CLI::Validator kReal(check_number<double>, "");
 const CLI::Validator kNotEmpty(check_not_empty, "");
 
 void add_checkpoint_options(CLI::App& app, ModelArgs& args, RawModel& raw) {
-  app.add_option("MODEL", args.model, "A model folder, or a name that lockstep models lists")
+  app.add_option("MODEL", args.model, "A model folder or .gguf file, or a name that lockstep models lists")
       ->required();
   app.add_option("--precision", raw.precision,
                  "int8 (default): int8 activations, bf16 cache; full: float32")
       ->type_name("NAME");
-  app.add_option("--mtp", args.mtp, "Draft head to use: a folder or a .safetensors file")
+  app.add_option("--mtp", args.mtp, "Draft head to use: a folder, a .safetensors or a .gguf file")
       ->check(kNotEmpty)
       ->type_name("PATH");
   app.add_flag("--no-mtp", args.no_mtp, "Leave the draft head alone, whatever is wrong with it");

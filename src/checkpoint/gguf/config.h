@@ -1,0 +1,23 @@
+// The configuration that a GGUF file states, as a ModelConfig.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "checkpoint/generation_config.h"
+#include "checkpoint/gguf/metadata.h"
+#include "checkpoint/model_config.h"
+
+namespace lockstep {
+
+// Complete but for vocab_size and tie_word_embeddings, which the tensors decide. A missing shape,
+// or a value out of range, is an error that names the key; another architecture, a vision file and
+// an unknown kind of rope scaling are refused by name. mtp_layers is what nextn_predict_layers
+// says. Value heads are in the order of ValueHeads::kTiled where the two orders differ.
+Result<ModelConfig> read_gguf_config(const GgufMetadata& metadata);
+
+// general.sampling.*, and the end of turn. Empty where the file says nothing.
+Result<GenerationConfig> read_gguf_generation(const GgufMetadata& metadata);
+
+}  // namespace lockstep
