@@ -10,7 +10,7 @@ packages=(
   libfmt-dev        # formatting (header-only)
   libgtest-dev      # tests
   libpcre2-dev      # pre-tokenisers other than the family's own
-  libxxhash-dev     # hashes in checks (header-only)
+  libxxhash-dev     # hashes of files and contents (header-only)
   clang-format-19   # the formatting check
 )
 
