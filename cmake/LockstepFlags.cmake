@@ -8,6 +8,10 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 set(LOCKSTEP_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 option(LOCKSTEP_WERROR "Treat warnings as errors" ON)
+option(LOCKSTEP_EMULATE_AVX512 "Run the AVX-512 kernels on AVX2, through SIMDe: for checks, slow" OFF)
+if(LOCKSTEP_EMULATE_AVX512)
+  add_compile_definitions(LOCKSTEP_EMULATE_AVX512=1)
+endif()
 
 add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
                     -ffp-contract=off -fno-fast-math -fvisibility=hidden)

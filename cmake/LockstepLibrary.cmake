@@ -20,6 +20,10 @@ endif()
 set(LOCKSTEP_ISA_FLAGS_scalar "")
 set(LOCKSTEP_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
 set(LOCKSTEP_ISA_FLAGS_avx512 -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+if(LOCKSTEP_EMULATE_AVX512)
+  set(LOCKSTEP_ISA_FLAGS_avx512 ${LOCKSTEP_ISA_FLAGS_avx2} -Wno-psabi
+      -include ${PROJECT_SOURCE_DIR}/src/kernels/simd/avx512_simde.h)
+endif()
 # g++ 12 takes the undefined vectors inside its own AVX-512 intrinsics for uninitialised variables.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND LOCKSTEP_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)

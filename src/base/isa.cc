@@ -1,6 +1,27 @@
 #include "base/isa.h"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 namespace lockstep {
+namespace {
+
+#if defined(LOCKSTEP_EMULATE_AVX512)
+constexpr bool kEmulatesAvx512 = true;
+#else
+constexpr bool kEmulatesAvx512 = false;
+#endif
+
+#if defined(__aarch64__)
+// Dot products of bytes, which came with ARMv8.2.
+bool has_dot_products() {
+  constexpr unsigned long kHwcapAsimdDp = 1ul << 20;
+  return (getauxval(AT_HWCAP) & kHwcapAsimdDp) != 0;
+}
+#endif
+
+}  // namespace
 
 const char* to_string(Isa isa) {
   switch (isa) {
@@ -32,6 +53,7 @@ bool isa_available(Isa isa) {
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              __builtin_cpu_supports("f16c");
     case Isa::kAvx512:
+      if (kEmulatesAvx512) return isa_available(Isa::kAvx2);
       return isa_available(Isa::kAvx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl");
@@ -42,7 +64,7 @@ bool isa_available(Isa isa) {
     case Isa::kAvx512:
       return false;
     case Isa::kNeon:
-      return true;
+      return has_dot_products();
 #else
     default:
       return false;
@@ -53,6 +75,7 @@ bool isa_available(Isa isa) {
 
 Isa best_isa() {
   for (Isa isa : {Isa::kAvx512, Isa::kAvx2, Isa::kNeon}) {
+    if (isa == Isa::kAvx512 && kEmulatesAvx512) continue;
     if (isa_available(isa)) return isa;
   }
   return Isa::kScalar;
