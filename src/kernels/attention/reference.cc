@@ -1,5 +1,6 @@
 #include "kernels/attention/reference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -21,6 +22,17 @@ double cached(const AttentionArgs& args, const KvSequence& sequence, int64_t pos
                                      : load_unaligned<float>(at);
 }
 
+// The header's rule: a group of keys whose scores are all minus infinity makes the row NaN.
+bool has_lost_group(const std::vector<double>& scores) {
+  for (size_t begin = 0; begin < scores.size(); begin += kAttentionGroup) {
+    const size_t end = std::min(scores.size(), begin + kAttentionGroup);
+    const auto first = scores.begin() + static_cast<int64_t>(begin);
+    const auto last = scores.begin() + static_cast<int64_t>(end);
+    if (*std::max_element(first, last) == -std::numeric_limits<double>::infinity()) return true;
+  }
+  return false;
+}
+
 // One query head of one row at `position`.
 void attend(const AttentionArgs& args, const KvSequence& sequence, int64_t position, int64_t head,
             int64_t offset, double* out, double* bound) {
@@ -37,9 +49,11 @@ void attend(const AttentionArgs& args, const KvSequence& sequence, int64_t posit
     }
     weights.push_back(score * args.scale);
     largest = std::fmax(largest, weights.back());
+    if (std::isinf(weights.back())) continue;  // its weight is 0 or NaN, without error
     smallest = std::fmin(smallest, weights.back());
     magnitude = std::fmax(magnitude, terms * args.scale);
   }
+  if (has_lost_group(weights)) largest = std::numeric_limits<double>::quiet_NaN();
   double sum = 0.0;
   for (double& weight : weights) sum += weight = real_math::exp(weight - largest);
   const double error =

@@ -25,14 +25,40 @@ std::vector<Isa> available_isas() {
 void for_each_context(const std::function<void(const CpuContext&, const std::string&)>& run) {
   for (Isa isa : available_isas()) {
     for (int threads : kThreadCounts) {
-      run(CpuContext{pool_of(threads), isa},
+      run(context_of(isa, threads),
           std::string(to_string(isa)) + ", " + std::to_string(threads) + " threads");
     }
   }
 }
 
+std::vector<Isa> built_isas() {
+#if defined(__x86_64__)
+  return {Isa::kScalar, Isa::kAvx2, Isa::kAvx512};
+#elif defined(__aarch64__)
+  return {Isa::kScalar, Isa::kNeon};
+#else
+  return {Isa::kScalar};
+#endif
+}
+
+const char* required_features(Isa isa) {
+  switch (isa) {
+    case Isa::kScalar:
+      return "nothing";
+    case Isa::kAvx2:
+      return "avx2, fma, f16c";
+    case Isa::kAvx512:
+      return "avx2, fma, f16c, avx512f, avx512bw, avx512dq, avx512vl";
+    case Isa::kNeon:
+      return "neon, dotprod";
+  }
+  return "?";
+}
+
+CpuContext context_of(Isa isa, int threads) { return {.pool = pool_of(threads), .isa = isa}; }
+
 const CpuContext& default_context() {
-  static const CpuContext context{pool_of(2), best_isa()};
+  static const CpuContext context = context_of(best_isa(), 2);
   return context;
 }
 

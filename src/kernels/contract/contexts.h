@@ -17,6 +17,15 @@ std::vector<Isa> available_isas();
 // Calls run(context, name) for every instruction set and thread count; `name` is "avx2, 3 threads".
 void for_each_context(const std::function<void(const CpuContext&, const std::string&)>& run);
 
+// Instruction sets that this build has code for, kScalar first.
+std::vector<Isa> built_isas();
+
+// What a processor must have for it: "avx2, fma, f16c".
+const char* required_features(Isa isa);
+
+// That instruction set, which must be available, with 1, 2, 3 or 7 threads.
+CpuContext context_of(Isa isa, int threads);
+
 // A context for checks that need only one: the best instruction set, 2 threads.
 const CpuContext& default_context();
 

@@ -75,23 +75,6 @@ TEST(Conv1dCausal, IsWithinItsBoundAndKeepsTheLastThreeInputs) {
   }
 }
 
-TEST(Conv1dCausal, ChunksOfAnySizeGiveTheSameBits) {
-  constexpr int64_t kRows = 70;
-  const Inputs in(kRows, 35);
-  const Result want = run(default_context(), in, 0, kRows, in.state);
-  for (int64_t chunk : {1, 2, 3, 4, 63, 64, 65}) {
-    std::vector<float> out, state = in.state;
-    for (int64_t begin = 0; begin < kRows; begin += chunk) {
-      Result part = run(default_context(), in, begin, std::min(kRows, begin + chunk), state);
-      out.insert(out.end(), part.out.begin(), part.out.end());
-      state = std::move(part.state);
-    }
-    EXPECT_EQ(compare_bits({"conv1d_causal", {kRows, 35}, 1}, out, want.out), "")
-        << "chunks of " << chunk;
-    EXPECT_EQ(state, want.state) << "chunks of " << chunk;
-  }
-}
-
 TEST(Conv1dCausal, SequencesInOneCallDoNotSeeEachOther) {
   Inputs in(12, 20);
   in.u[20 * 2 + 4] = std::numeric_limits<float>::quiet_NaN();  // in the second sequence

@@ -57,28 +57,6 @@ std::vector<float> run(const CpuContext& context, const Inputs& in, int64_t begi
   return both;
 }
 
-TEST(DeltaGates, AreWithinTheirBoundsAndARowsBitsAreItsOwn) {
-  for (int64_t heads : {0, 1, 15, 16, 17, 48, 128}) {
-    const Inputs in(heads);
-    const Case test{"delta_gates", {kRows, 2, heads}, 1};
-    EXPECT_EQ(compare_row_splits(test, [&](const CpuContext& context, int64_t begin,
-                                           int64_t end) { return run(context, in, begin, end); }),
-              "");
-    std::vector<double> decay(in.a.size()), beta(in.a.size()), want(2 * in.a.size()), bound(want);
-    reference_delta_gates(in.args(0, kRows, nullptr, nullptr), decay.data(), beta.data());
-    for (size_t i = 0; i < in.a.size(); ++i) {
-      const size_t head = i % static_cast<size_t>(heads), at = i + (i - head);
-      const double x = static_cast<double>(in.a[i]) + in.dt_bias[head];
-      want[at] = decay[i];
-      bound[at] =
-          delta_gates_decay_error(decay[i], x, in.negative_a[head], std::log1p(std::exp(x)));
-      want[at + static_cast<size_t>(heads)] = beta[i];
-      bound[at + static_cast<size_t>(heads)] = delta_gates_beta_error(beta[i]);
-    }
-    EXPECT_EQ(compare_within(test, run(default_context(), in, 0, kRows), want, bound), "");
-  }
-}
-
 TEST(DeltaGates, ReachTheirLimitsAndKeepNan) {
   Inputs in(4);
   in.negative_a.assign(4, -20.0f);

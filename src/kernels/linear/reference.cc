@@ -1,6 +1,8 @@
 #include "kernels/linear/reference.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.h"
 #include "base/float16.h"
@@ -76,6 +78,32 @@ void reference_linear(const LinearArgs& args, double* y, double* magnitude) {
       y[row * w.rows + n] = sum;
       if (magnitude != nullptr) magnitude[row * w.rows + n] = size;
     }
+  }
+}
+
+void reference_quantize_rows(const QuantizeRowsArgs& args, double* scale, double* sum, double* q) {
+  const int64_t groups = activation_groups(args.k);
+  for (int64_t i = 0; i < args.rows * groups; ++i) {
+    const int64_t row = i / groups, begin = i % groups * kActivationGroup;
+    const int64_t end = std::min(args.k, begin + kActivationGroup);
+    const float* x = args.x + row * args.k;
+    float amax = 0.0f;
+    bool finite = true;
+    for (int64_t k = begin; k < end; ++k) {
+      amax = std::max(amax, std::fabs(x[k]));
+      finite = finite && std::isfinite(x[k]);
+    }
+    const bool live = finite && amax >= 0x1p-100f;
+    const float step = live ? amax / 127.0f : 0.0f;
+    double total = 0.0;
+    for (int64_t k = begin; k < begin + kActivationGroup; ++k) {
+      const double value = live && k < end ? std::nearbyint(x[k] / step) : 0.0;
+      q[row * groups * kActivationGroup + activation_position(k)] = value;
+      total += value;
+    }
+    const int64_t at = row * groups + activation_group_position(i % groups);
+    scale[at] = finite ? step : std::numeric_limits<double>::quiet_NaN();
+    sum[at] = total;
   }
 }
 

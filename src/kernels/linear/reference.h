@@ -21,4 +21,8 @@ void reference_linear(const LinearArgs& args, double* y, double* magnitude);
 // The value that stored q and scale stand for.
 double reference_dequantized(const QuantizedRows& rows, int64_t k_count, int64_t row, int64_t k);
 
+// quantize_rows by its definition: [rows, groups] and [rows, groups * 32], stored as the op stores
+// them, padding included. The roundings of scale and of x / scale are those of float32.
+void reference_quantize_rows(const QuantizeRowsArgs& args, double* scale, double* sum, double* q);
+
 }  // namespace lockstep

@@ -48,31 +48,6 @@ std::vector<float> run(const CpuContext& context, const Inputs& in, int64_t begi
   return y.copy();
 }
 
-TEST(Rope, IsWithinItsBoundAndARowsBitsAreItsOwn) {
-  for (const auto& [head_dim, rotary] :
-       {std::pair<int64_t, int64_t>{256, 64}, {64, 64}, {16, 2}, {70, 30}, {40, 34}, {8, 0}}) {
-    Inputs in(head_dim, rotary);
-    const Case test{"rope", {kRows, kHeads, head_dim}, 1};
-    EXPECT_EQ(compare_row_splits(test, [&](const CpuContext& context, int64_t begin,
-                                           int64_t end) { return run(context, in, begin, end); }),
-              "");
-    std::vector<double> want(in.x.size()), bound;
-    reference_rope(in.args(0, kRows, in.x.data()), want.data());
-    for (int64_t i = 0; i < kRows * kHeads * head_dim; ++i) {
-      const int64_t d = i % head_dim, half = rotary / 2, row = i / head_dim / kHeads;
-      if (d >= rotary) {
-        bound.push_back(0.0);
-        continue;
-      }
-      const auto partner = static_cast<size_t>(d < half ? i + half : i - half);
-      const auto angle = static_cast<size_t>(row * half + d % half);
-      bound.push_back(rope_error(std::fabs(in.x[static_cast<size_t>(i)] * in.cos[angle]) +
-                                 std::fabs(in.x[partner] * in.sin[angle])));
-    }
-    EXPECT_EQ(compare_within(test, run(default_context(), in, 0, kRows), want, bound), "");
-  }
-}
-
 TEST(Rope, NanStaysInItsPair) {
   Inputs in(64, 64);
   const std::vector<float> want = run(default_context(), in, 0, kRows);
