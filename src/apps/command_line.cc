@@ -27,6 +27,8 @@ constexpr CommandEntry kCommands[] = {
     {"bench", "Measure a model's speed and memory on this machine", parse_bench},
     {"verify exact", "Hold a model to the promise: the same bits in every schedule",
      parse_verify_exact},
+    {"verify kernels", "Hold every kernel to its contract, at a model's shapes",
+     parse_verify_kernels},
 };
 
 struct Group {

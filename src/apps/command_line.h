@@ -101,8 +101,15 @@ struct VerifyExactArgs {
   bool json = false;
 };
 
-using Command =
-    std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs, VerifyExactArgs>;
+struct VerifyKernelsArgs {
+  ModelArgs model;
+  std::string shape;  // of a released model; exactly one of the two is given
+  std::string only;   // empty: every kernel
+  bool json = false;
+};
+
+using Command = std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs,
+                             VerifyExactArgs, VerifyKernelsArgs>;
 
 // Something to do, or something to say and to leave with.
 struct CommandLine {

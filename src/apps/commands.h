@@ -13,5 +13,6 @@ int models_command(const ModelsArgs& args, const Console& console);
 int synth_command(const SynthArgs& args, const Console& console);
 int bench_command(const BenchArgs& args, const Console& console);
 int verify_exact_command(const VerifyExactArgs& args, const Console& console);
+int verify_kernels_command(const VerifyKernelsArgs& args, const Console& console);
 
 }  // namespace lockstep

@@ -87,4 +87,22 @@ inline constexpr const char* kVerifyExactHelp =
     "The line \"logits\" holds a hash of all logits of the prompts. It must be the same on every\n"
     "machine that runs the same checkpoint, precision and prompts.";
 
+inline constexpr const char* kVerifyKernelsHelp =
+    "Examples:\n"
+    "  lockstep verify kernels tiny\n"
+    "  lockstep verify kernels ~/models/m --only linear\n"
+    "  lockstep verify kernels --shape 27b --only \"attention\"\n"
+    "  lockstep verify kernels tiny --json > contract.json\n"
+    "\n"
+    "Every kernel at every shape that the model plans, in both precisions; no weight is read, the\n"
+    "values are synthetic. A line is one gate of one kernel at one shape:\n"
+    "  G1  NaN and infinities come out as float64 says\n"
+    "  G2  a row's bits are its own: alone, in any call, beside NaN rows\n"
+    "  G3  the same bits on every repeat, thread count and instruction set; every output written,\n"
+    "      nothing outside\n"
+    "  G4  errors within the derived bound, which sums in bf16 or float16 miss a hundredfold\n"
+    "  G5  a kernel for every instruction set, sizes within what it holds\n"
+    "Then defects are planted on purpose, and each must turn its gate RED; one that stays GREEN\n"
+    "fails the run. docs/kernel-contract.md says more.";
+
 }  // namespace lockstep

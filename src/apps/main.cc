@@ -54,6 +54,9 @@ int dispatch(const Command& command, const Console& console) {
     int operator()(const VerifyExactArgs& args) const {
       return verify_exact_command(args, console);
     }
+    int operator()(const VerifyKernelsArgs& args) const {
+      return verify_kernels_command(args, console);
+    }
   };
   return std::visit(Visitor{console}, command);
 }

@@ -74,7 +74,7 @@ OpContract delta_gates_contract() {
           .work = [](const ShapeClass& shape) { return shape.at("heads"); },
           .test_shapes =
               [] { return shapes("delta_gates", {"heads"}, {{1}, {15}, {16}, {17}, {48}, {128}}); },
-          .twin = "has no sum; rounds its results"};
+          .twin = "only rounds its results (there is no sum)"};
 }
 
 }  // namespace lockstep::contract

@@ -92,7 +92,7 @@ OpContract embed_contract() {
           .limits = weight_limits,
           .work = [](const ShapeClass& shape) { return shape.at("k"); },
           .test_shapes = test_shapes,
-          .twin = "has no sum; rounds its result",
+          .twin = "only rounds its result (there is no sum)",
           .alike = [](const ShapeClass& shape) -> std::string_view {
             const MatrixView table = weight_of_class(shape);
             const bool wide = table.encoding != Encoding::kDense || table.dtype == DType::kF32;

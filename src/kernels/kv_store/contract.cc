@@ -134,7 +134,7 @@ OpContract kv_store_contract() {
             }
             return classes;
           },
-      .twin = "has no sum; rounds its result",
+      .twin = "only rounds its result (there is no sum)",
       .alike = [](const ShapeClass& shape) -> std::string_view {
         return static_cast<KvType>(shape.at(".type")) == KvType::kBf16
                    ? "no sum, and the op's own result is bf16"

@@ -63,12 +63,17 @@ class LinearProblem : public Problem {
     std::vector<double> values;
     for (const Expected::Value& value : expected.values) {
       const int64_t row = value.index / (slots_ * n_), column = value.index % (slots_ * n_);
-      const bool alike = int8_ || column == stress_column(row);
-      const int64_t terms = int8_ ? k_ / kActivationGroup : k_;
-      // Stress terms are alike, but for the zero ones.
-      const double term = value.want / static_cast<double>(terms);
-      values.push_back(alike ? narrow_lane_sum(type, terms, [&](int64_t) { return term; })
-                             : value.want);
+      if (int8_) {
+        const std::vector<double> terms = group_terms(row, column);
+        values.push_back(narrow_lane_sum(type, static_cast<int64_t>(terms.size()),
+                                         [&](int64_t g) { return terms[static_cast<size_t>(g)]; }));
+        continue;
+      }
+      // Of the stress column all terms are alike; the other columns are noise.
+      const double term = value.want / static_cast<double>(k_);
+      values.push_back(column == stress_column(row)
+                           ? narrow_lane_sum(type, k_, [&](int64_t) { return term; })
+                           : value.want);
     }
     return values;
   }
@@ -110,8 +115,8 @@ class LinearProblem : public Problem {
   // The output of a row whose terms are alike.
   int64_t stress_column(int64_t row) const { return row % n_; }
 
-  // Terms of one size and sign: by the weights where activations are quantised, else by
-  // activations c / w, whatever the encoding.
+  // Terms alike: by the weights where activations are quantised, else by activations c / w,
+  // whatever the encoding.
   void make_stress() {
     if (int8_) {
       weight_.make_alike();
@@ -130,16 +135,33 @@ class LinearProblem : public Problem {
     }
   }
 
+  // What each group of 32 quantised activations adds to an output, exactly.
+  std::vector<double> group_terms(int64_t row, int64_t column) const {
+    const MatrixView weight = matrix(matrix_of(row, column / n_));
+    std::vector<double> terms(static_cast<size_t>(k_ / kActivationGroup), 0.0);
+    for (int64_t k = 0; k < k_; ++k) {
+      terms[static_cast<size_t>(k / kActivationGroup)] +=
+          reference_weight(weight, column % n_, k).value() *
+          reference_dequantized(quantized(), k_, row, k);
+    }
+    return terms;
+  }
+
+  // All rows of the problem.
+  QuantizedRows quantized() const {
+    return {const_cast<int8_t*>(q_.data()), const_cast<float*>(scale_.data()),
+            const_cast<float*>(sum_.data())};
+  }
+
   void add(int64_t row, int64_t column, Expected& expected) const {
     const MatrixView weight = matrix(matrix_of(row, column / n_)).row_slice(column % n_, 1);
-    const QuantizedRows quantized = {
-        const_cast<int8_t*>(q_.data()) + row * groups_ * kActivationGroup,
-        const_cast<float*>(scale_.data()) + row * groups_,
-        const_cast<float*>(sum_.data()) + row * groups_};
+    QuantizedRows one = quantized();
+    one = {one.q + row * groups_ * kActivationGroup, one.scale + row * groups_,
+           one.sum + row * groups_};
     double want = 0.0, magnitude = 0.0;
     reference_linear({.weight = weight,
                       .x = x_.data() + row * k_,
-                      .x_quantized = int8_ ? &quantized : nullptr,
+                      .x_quantized = int8_ ? &one : nullptr,
                       .rows = 1},
                      &want, &magnitude);
     const double bound =

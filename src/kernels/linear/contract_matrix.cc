@@ -40,7 +40,15 @@ ContractMatrix::ContractMatrix(const MatrixView& shape, uint64_t seed) : view_(s
 }
 
 void ContractMatrix::make_alike() {
-  LOCKSTEP_CHECK(view_.encoding == Encoding::kAffine, "only affine rows can be made alike");
+  if (view_.encoding == Encoding::kBlocks) {
+    const auto bytes = static_cast<size_t>(block_shape(view_.block).bytes);
+    for (size_t at = kOffset; at < data_.size(); at += bytes) {
+      const size_t row = (at - kOffset) / view_.row_bytes();
+      std::memmove(data_.data() + at, data_.data() + kOffset + row * view_.row_bytes(), bytes);
+    }
+    return;
+  }
+  LOCKSTEP_CHECK(view_.encoding == Encoding::kAffine, "say how weights are made alike");
   std::fill(data_.begin(), data_.end(), std::byte{0xff});
   const size_t size = size_of(view_.dtype);
   const auto largest = static_cast<float>((1 << view_.bits) - 1);

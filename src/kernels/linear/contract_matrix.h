@@ -19,7 +19,8 @@ class ContractMatrix {
 
   const MatrixView& view() const { return view_; }
 
-  // Every weight of an affine row becomes the same positive value, near 1.
+  // Activation groups 16 apart meet equal weights: every weight of an affine row becomes the same
+  // positive value, near 1; a row of blocks becomes its first block over and over.
   void make_alike();
   // Weight (row, k), or the scale of its group or block, becomes `value`.
   void spoil(int64_t row, int64_t k, float value);

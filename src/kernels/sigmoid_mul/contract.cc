@@ -67,7 +67,7 @@ OpContract sigmoid_mul_contract() {
                 return shapes("sigmoid_mul", {"n", "gate_stride"},
                               {{1, 2}, {15, 30}, {16, 32}, {17, 35}, {33, 33}, {256, 512}});
               },
-          .twin = "has no sum; rounds its result"};
+          .twin = "only rounds its result (there is no sum)"};
 }
 
 }  // namespace lockstep::contract

@@ -59,7 +59,7 @@ OpContract silu_mul_contract() {
           .work = [](const ShapeClass& shape) { return shape.at("n"); },
           .test_shapes =
               [] { return shapes("silu_mul", {"n"}, {{1}, {15}, {16}, {17}, {33}, {5000}}); },
-          .twin = "has no sum; rounds its result"};
+          .twin = "only rounds its result (there is no sum)"};
 }
 
 }  // namespace lockstep::contract
