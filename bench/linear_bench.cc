@@ -25,11 +25,18 @@ struct Kind {
   Encoding encoding;
   int bits;
   bool int8;
+  BlockType block = {};
 };
 constexpr Kind kKinds[] = {{"4-bit int8", Encoding::kAffine, 4, true},
                            {"4-bit full", Encoding::kAffine, 4, false},
                            {"8-bit int8", Encoding::kAffine, 8, true},
                            {"6-bit int8", Encoding::kAffine, 6, true},
+                           {"Q4_0 int8", Encoding::kBlocks, 0, true, BlockType::kQ4_0},
+                           {"Q8_0 int8", Encoding::kBlocks, 0, true, BlockType::kQ8_0},
+                           {"Q4_K int8", Encoding::kBlocks, 0, true, BlockType::kQ4_K},
+                           {"Q5_K int8", Encoding::kBlocks, 0, true, BlockType::kQ5_K},
+                           {"Q6_K int8", Encoding::kBlocks, 0, true, BlockType::kQ6_K},
+                           {"Q4_K full", Encoding::kBlocks, 0, false, BlockType::kQ4_K},
                            {"bf16 dense", Encoding::kDense, 0, false}};
 
 struct Shape {
@@ -78,6 +85,7 @@ MatrixView weight_in(const Buffer<uint64_t>& buffer, const Kind& kind, const Sha
                   .dtype = DType::kBF16,
                   .bits = kind.bits,
                   .group = kind.encoding == Encoding::kAffine ? 64 : 0,
+                  .block = kind.block,
                   .rows = shape.n,
                   .cols = shape.k};
   const size_t copies = std::max<size_t>(1, buffer.bytes() / view.total_bytes());

@@ -90,6 +90,15 @@ struct BlockBytes<BlockType::kQ6_K> {
   }
 };
 
+// 16 groups to bytes.
+template <BlockType kType>
+inline void stage_blocks(const uint8_t* blocks, uint8_t* bytes) {
+  constexpr BlockShape kShape = block_shape(kType);
+  for (int b = 0; b < kActivationBlock / kShape.elements; ++b) {
+    BlockBytes<kType>::stage(blocks + b * kShape.bytes, bytes + b * kShape.elements);
+  }
+}
+
 inline float half_at(const uint8_t* address) {
   return f16_to_float(load_unaligned<uint16_t>(address));
 }
@@ -121,6 +130,24 @@ BlockFactors simple_factors(const uint8_t* blocks) {
   return {scale, scale * F32x16::splat(-static_cast<float>(BlockBytes<kType>::kZero))};
 }
 
+// Dots of 16 groups' unsigned integers with the block at x[r].
+template <BlockType kType>
+inline void dot_blocks(const uint8_t* blocks, const int8_t* const* x, int64_t rows, I32x16* out) {
+  uint8_t bytes[kActivationBlock];
+  stage_blocks<kType>(blocks, bytes);
+  dot_bytes<BlockBytes<kType>::kBits>(bytes, x, rows, out);
+}
+
+}  // namespace
+}  // namespace lockstep::LOCKSTEP_ISA
+
+#if defined(LOCKSTEP_ISA_AVX512) || defined(LOCKSTEP_ISA_AVX2)
+#include "kernels/linear/int8_blocks_x86.h"
+#else
+
+namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
 // 6-bit scales and minima of two blocks of Q4_K or Q5_K.
 inline BlockFactors k_factors(const uint8_t* first, const uint8_t* second) {
   uint8_t scales[kGroupsPerBlock], mins[kGroupsPerBlock];  // in lane order
@@ -143,6 +170,14 @@ inline BlockFactors k_factors(const uint8_t* first, const uint8_t* second) {
           -(F32x16::load_u8(mins) * quarters({m[0], m[0], m[1], m[1]}))};
 }
 
+}  // namespace
+}  // namespace lockstep::LOCKSTEP_ISA
+
+#endif
+
+namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
 template <BlockType kType>
 class BlockRow {
  public:
@@ -162,11 +197,7 @@ class BlockRow {
       std::memcpy(padded, blocks, static_cast<size_t>(present / kGroups * kBytes));
       blocks = padded;
     }
-    uint8_t bytes[kActivationBlock];
-    for (int b = 0; b < kStored; ++b) {
-      Format::stage(blocks + b * kBytes, bytes + b * kGroups * kActivationGroup);
-    }
-    add_bytes(blocks, bytes, rows, count, acc);
+    add_whole(blocks, rows, count, acc);
   }
 
  private:
@@ -175,10 +206,12 @@ class BlockRow {
   static constexpr int kGroups = block_shape(kType).elements / static_cast<int>(kActivationGroup);
 
   template <typename Rows>
-  [[gnu::always_inline]] static void add_bytes(const uint8_t* blocks, const uint8_t* bytes,
-                                               const Rows& rows, int64_t count, F32x16* acc) {
+  [[gnu::always_inline]] static void add_whole(const uint8_t* blocks, const Rows& rows,
+                                               int64_t count, F32x16* acc) {
     I32x16 dots[Rows::kMost];
     if constexpr (kType == BlockType::kQ6_K) {
+      uint8_t bytes[kActivationBlock];
+      stage_blocks<kType>(blocks, bytes);
       dot_halves<Format::kBits>(bytes, half_scales(blocks), rows.q, rows.sum, Format::kZero, count,
                                 dots);
       const float d[2] = {half_at(blocks + 208), half_at(blocks + kBytes + 208)};
@@ -187,7 +220,7 @@ class BlockRow {
         acc[r] = fma(F32x16::load(rows.scale[r]), scale * to_f32(dots[r]), acc[r]);
       }
     } else {
-      dot_bytes<Format::kBits>(bytes, rows.q, count, dots);
+      dot_blocks<kType>(blocks, rows.q, count, dots);
       const BlockFactors factors = factors_of(blocks);
       for (int64_t r = 0; r < count; ++r) {
         const F32x16 t =

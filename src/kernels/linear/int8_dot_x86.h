@@ -69,9 +69,10 @@ inline void arrange_bytes(const uint8_t* bytes, int part, Bytes (&out)[8]) {
   }
 }
 
-template <int kBits>
-[[gnu::always_inline]] inline void dot_bytes(const uint8_t* bytes, const int8_t* const* x,
-                                             int64_t rows, I32x16* out) {
+// arrange(part, vectors) gives the 8 vectors of a part.
+template <int kBits, typename Arrange>
+[[gnu::always_inline]] inline void dot_arranged(const Arrange& arrange, const int8_t* const* x,
+                                                int64_t rows, I32x16* out) {
   for (int part = 0; part < kParts; ++part) {
     const auto lanes_of = [&](int64_t row) {
       return reinterpret_cast<int32_t*>(out + row) + part * kPartLanes;
@@ -80,7 +81,7 @@ template <int kBits>
     if constexpr (kBits == 8) {
       // q = low + 16 * high: pair sums of whole bytes would not fit.
       Bytes whole[8];
-      arrange_bytes(bytes, part, whole);
+      arrange(part, whole);
       WeightPart<4> low, high;
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) {
@@ -92,10 +93,17 @@ template <int kBits>
       }
     } else {
       WeightPart<kBits> weights;
-      arrange_bytes(bytes, part, weights.v);
+      arrange(part, weights.v);
       for (int64_t r = 0; r < rows; ++r) store(weights.dot(source(r)), lanes_of(r));
     }
   }
+}
+
+template <int kBits>
+[[gnu::always_inline]] inline void dot_bytes(const uint8_t* bytes, const int8_t* const* x,
+                                             int64_t rows, I32x16* out) {
+  dot_arranged<kBits>([&](int part, Bytes(&out_part)[8]) { arrange_bytes(bytes, part, out_part); },
+                      x, rows, out);
 }
 
 // With first halves h of the activations' sums: first * h + second * (sum - h) is (first - second)

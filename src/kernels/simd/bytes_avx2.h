@@ -42,6 +42,26 @@ inline void load_halves(const uint8_t* groups, Bytes& first, Bytes& second) {
   second.v = _mm256_shuffle_epi8(_mm256_permute2x128_si256(a, b, 0x31), apart);
 }
 
+inline Bytes draw_apart(Bytes a) {
+  const __m256i apart = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15));
+  return {_mm256_shuffle_epi8(a.v, apart)};
+}
+// 16 bytes at each of `address`, `address` + stride ..., drawn apart as above.
+inline Bytes load_sixteens(const uint8_t* address, int stride) {
+  const auto* first = reinterpret_cast<const __m128i_u*>(address);
+  const auto* second = reinterpret_cast<const __m128i_u*>(address + stride);
+  return draw_apart({_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(first)),
+                                             _mm_loadu_si128(second), 1)});
+}
+// Of the 16-byte quarters a0 a1 ... of a and b: a0 b0 (a2 b2), and a1 b1 (a3 b3).
+inline void interleave_quarters(Bytes a, Bytes b, Bytes& even, Bytes& odd) {
+  even.v = _mm256_permute2x128_si256(a.v, b.v, 0x20);
+  odd.v = _mm256_permute2x128_si256(a.v, b.v, 0x31);
+}
+inline Bytes operator^(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
+inline Bytes splat_bytes(int value) { return {_mm256_set1_epi8(static_cast<char>(value))}; }
+
 // Sums of two neighbouring products in 16 bits: |sum| <= 2 * 127 * max(a), exact while it fits.
 struct PairSums {
   __m256i v;

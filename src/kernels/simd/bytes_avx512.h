@@ -40,6 +40,29 @@ inline void load_halves(const uint8_t* groups, Bytes& first, Bytes& second) {
   second.v = _mm512_shuffle_epi8(_mm512_shuffle_i64x2(a, b, 0xdd), apart);
 }
 
+inline Bytes draw_apart(Bytes a) {
+  const __m512i apart =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15));
+  return {_mm512_shuffle_epi8(a.v, apart)};
+}
+// 16 bytes at each of `address`, `address` + stride ..., drawn apart as above.
+inline Bytes load_sixteens(const uint8_t* address, int stride) {
+  const auto piece = [&](int i) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(address + i * stride));
+  };
+  __m512i v = _mm512_zextsi128_si512(piece(0));
+  v = _mm512_inserti32x4(v, piece(1), 1);
+  v = _mm512_inserti32x4(v, piece(2), 2);
+  return draw_apart({_mm512_inserti32x4(v, piece(3), 3)});
+}
+// Of the 16-byte quarters a0 a1 ... of a and b: a0 b0 (a2 b2), and a1 b1 (a3 b3).
+inline void interleave_quarters(Bytes a, Bytes b, Bytes& even, Bytes& odd) {
+  even.v = _mm512_permutex2var_epi64(a.v, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b.v);
+  odd.v = _mm512_permutex2var_epi64(a.v, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b.v);
+}
+inline Bytes operator^(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
+inline Bytes splat_bytes(int value) { return {_mm512_set1_epi8(static_cast<char>(value))}; }
+
 // Sums of two neighbouring products in 16 bits: |sum| <= 2 * 127 * max(a), exact while it fits.
 struct PairSums {
   __m512i v;
