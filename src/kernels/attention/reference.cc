@@ -33,17 +33,32 @@ bool has_lost_group(const std::vector<double>& scores) {
   return false;
 }
 
-// One query head of one row at `position`.
-void attend(const AttentionArgs& args, const KvSequence& sequence, int64_t position, int64_t head,
-            int64_t offset, double* out, double* bound) {
-  const int64_t kv_head = head / (args.heads / args.shape.kv_heads);
-  const float* q = args.q + offset;
+// What one query head sees: keys and values by (position, element).
+struct PagedHead {
+  const AttentionArgs& args;
+  const KvSequence& sequence;
+  int64_t kv_head;
+  double key(int64_t j, int64_t d) const { return cached(args, sequence, j, kv_head, d, false); }
+  double value(int64_t j, int64_t d) const { return cached(args, sequence, j, kv_head, d, true); }
+};
+struct PlainHead {
+  const double* k;  // of position 0
+  const double* v;
+  int64_t stride;
+  double key(int64_t j, int64_t d) const { return k[j * stride + d]; }
+  double value(int64_t j, int64_t d) const { return v[j * stride + d]; }
+};
+
+// One query head of one row at `position`: q and out are its own.
+template <typename Real, typename Head>
+void attend(const AttentionArgs& args, const Head& head, int64_t position, const Real* q,
+            double* out, double* bound) {
   std::vector<double> weights;
   double largest = -std::numeric_limits<double>::infinity(), smallest = -largest, magnitude = 0.0;
   for (int64_t j = 0; j <= position; ++j) {
     double score = 0.0, terms = 0.0;
     for (int64_t d = 0; d < args.shape.head_dim; ++d) {
-      const double term = q[d] * cached(args, sequence, j, kv_head, d, false);
+      const double term = q[d] * head.key(j, d);
       score += term;
       terms += std::fabs(term);
     }
@@ -61,26 +76,37 @@ void attend(const AttentionArgs& args, const KvSequence& sequence, int64_t posit
   for (int64_t d = 0; d < args.shape.head_dim; ++d) {
     double total = 0.0, absolute = 0.0;
     for (int64_t j = 0; j <= position; ++j) {
-      const double term =
-          weights[static_cast<size_t>(j)] / sum * cached(args, sequence, j, kv_head, d, true);
+      const double term = weights[static_cast<size_t>(j)] / sum * head.value(j, d);
       total += term;
       absolute += std::fabs(term);
     }
-    out[offset + d] = total;
-    if (bound != nullptr) bound[offset + d] = error * absolute + kTiny;
+    out[d] = total;
+    if (bound != nullptr) bound[d] = error * absolute + kTiny;
   }
 }
 
 }  // namespace
 
 void reference_attention(const AttentionArgs& args, double* out, double* bound) {
+  const int64_t group = args.heads / args.shape.kv_heads;
   for (int64_t s = 0; s < args.sequence_count; ++s) {
     const KvSequence& sequence = args.sequences[s];
     for (int64_t i = 0; i < sequence.rows * args.heads; ++i) {
       const int64_t offset = (sequence.first_row * args.heads + i) * args.shape.head_dim;
-      attend(args, sequence, sequence.first_position + i / args.heads, i % args.heads, offset, out,
-             bound);
+      attend(args, PagedHead{args, sequence, i % args.heads / group},
+             sequence.first_position + i / args.heads, args.q + offset, out + offset,
+             bound == nullptr ? nullptr : bound + offset);
     }
+  }
+}
+
+void reference_attention(const AttentionArgs& args, const AttentionRows& rows, double* out) {
+  const int64_t group = args.heads / args.shape.kv_heads;
+  const int64_t dim = args.shape.head_dim, stride = args.shape.kv_heads * dim;
+  for (int64_t i = 0; i < rows.count * args.heads; ++i) {
+    const int64_t kv = i % args.heads / group * dim;
+    attend(args, PlainHead{rows.k + kv, rows.v + kv, stride}, i / args.heads, rows.q + i * dim,
+           out + i * dim, nullptr);
   }
 }
 

@@ -5,8 +5,10 @@
 #include "base/real_math.h"
 
 namespace lockstep {
+namespace {
 
-void reference_conv1d_causal(const Conv1dCausalArgs& args, double* out, double* bound) {
+template <typename Real>
+void convolve(const Conv1dCausalArgs& args, const Real* u, double* out, double* bound) {
   const int64_t channels = args.channels;
   for (int64_t s = 0; s < args.sequence_count; ++s) {
     const ConvSequence& sequence = args.sequences[s];
@@ -15,9 +17,9 @@ void reference_conv1d_causal(const Conv1dCausalArgs& args, double* out, double* 
         double sum = 0.0, magnitude = 0.0;
         for (int64_t tap = 0; tap < kConvTaps; ++tap) {
           const int64_t from = row + tap - (kConvTaps - 1);
-          const float* source = from < 0 ? sequence.state_in + (from + kConvTaps - 1) * channels
-                                         : args.u + (sequence.first_row + from) * channels;
-          const double term = static_cast<double>(args.weight[tap * channels + c]) * source[c];
+          const double source = from < 0 ? sequence.state_in[(from + kConvTaps - 1) * channels + c]
+                                         : u[(sequence.first_row + from) * channels + c];
+          const double term = args.weight[tap * channels + c] * source;
           sum += term;
           magnitude += std::fabs(term);
         }
@@ -27,6 +29,16 @@ void reference_conv1d_causal(const Conv1dCausalArgs& args, double* out, double* 
       }
     }
   }
+}
+
+}  // namespace
+
+void reference_conv1d_causal(const Conv1dCausalArgs& args, double* out, double* bound) {
+  convolve(args, args.u, out, bound);
+}
+
+void reference_conv1d_causal(const Conv1dCausalArgs& args, const double* u, double* out) {
+  convolve(args, u, out, nullptr);
 }
 
 }  // namespace lockstep

@@ -13,8 +13,9 @@ struct Column {
   int64_t stride;
 };
 
-double step(const Column& column, const float* q, const float* k, double v, double decay,
-            double beta, int64_t key_dim, double* out_error) {
+template <typename Real>
+double step(const Column& column, const Real* q, const Real* k, double v, double decay, double beta,
+            int64_t key_dim, double* out_error) {
   double read = 0.0, squares = 0.0, key_squares = 0.0, query_squares = 0.0, out = 0.0;
   for (int64_t i = 0; i < key_dim; ++i) {
     double& s = column.state[i * column.stride];
@@ -46,9 +47,9 @@ double step(const Column& column, const float* q, const float* k, double v, doub
   return out;
 }
 
-}  // namespace
-
-void reference_gated_delta(const GatedDeltaArgs& args, const GatedDeltaReference& reference) {
+template <typename Real>
+void scan(const GatedDeltaArgs& args, const Real* qkv, const Real* decay, const Real* beta,
+          const GatedDeltaReference& reference) {
   const int64_t keys = args.key_heads * args.key_dim, values = args.value_heads * args.value_dim;
   for (int64_t s = 0; s < args.sequence_count; ++s) {
     const DeltaSequence& sequence = args.sequences[s];
@@ -64,15 +65,26 @@ void reference_gated_delta(const GatedDeltaArgs& args, const GatedDeltaReference
       double* error = reference.state_bound + s * values + c;
       *error = 0.0;
       for (int64_t row = sequence.first_row; row < sequence.first_row + sequence.rows; ++row) {
-        const float* q = args.qkv + row * (2 * keys + values) + key_head * args.key_dim;
-        const double v = args.qkv[row * (2 * keys + values) + 2 * keys + c];
+        const Real* q = qkv + row * (2 * keys + values) + key_head * args.key_dim;
+        const double v = qkv[row * (2 * keys + values) + 2 * keys + c];
         const int64_t gate = row * args.value_heads + head;
         reference.out[row * values + c] =
-            step({state, error, args.value_dim}, q, q + keys, v, args.decay[gate], args.beta[gate],
+            step({state, error, args.value_dim}, q, q + keys, v, decay[gate], beta[gate],
                  args.key_dim, reference.out_bound + row * values + c);
       }
     }
   }
+}
+
+}  // namespace
+
+void reference_gated_delta(const GatedDeltaArgs& args, const GatedDeltaReference& reference) {
+  scan(args, args.qkv, args.decay, args.beta, reference);
+}
+
+void reference_gated_delta(const GatedDeltaArgs& args, const double* qkv, const double* decay,
+                           const double* beta, const GatedDeltaReference& reference) {
+  scan(args, qkv, decay, beta, reference);
 }
 
 }  // namespace lockstep

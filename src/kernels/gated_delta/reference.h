@@ -16,4 +16,8 @@ struct GatedDeltaReference {
 
 void reference_gated_delta(const GatedDeltaArgs& args, const GatedDeltaReference& reference);
 
+// The same with float64 inputs in the place of those of args.
+void reference_gated_delta(const GatedDeltaArgs& args, const double* qkv, const double* decay,
+                           const double* beta, const GatedDeltaReference& reference);
+
 }  // namespace lockstep

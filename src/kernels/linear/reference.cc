@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "base/check.h"
 #include "base/float16.h"
@@ -104,6 +106,20 @@ void reference_quantize_rows(const QuantizeRowsArgs& args, double* scale, double
     const int64_t at = row * groups + activation_group_position(i % groups);
     scale[at] = finite ? step : std::numeric_limits<double>::quiet_NaN();
     sum[at] = total;
+  }
+}
+
+void reference_linear(const LinearArgs& args, const double* x, double* y) {
+  const MatrixView& w = args.weight;
+  std::vector<double> weights(static_cast<size_t>(w.cols));
+  for (int64_t n = 0; n < w.rows; ++n) {
+    for (int64_t k = 0; k < w.cols; ++k) {
+      weights[static_cast<size_t>(k)] = reference_weight(w, n, k).value();
+    }
+    for (int64_t row = 0; row < args.rows; ++row) {
+      y[row * w.rows + n] =
+          std::inner_product(weights.begin(), weights.end(), x + row * w.cols, 0.0);
+    }
   }
 }
 

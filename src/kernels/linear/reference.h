@@ -18,6 +18,9 @@ ReferenceWeight reference_weight(const MatrixView& matrix, int64_t row, int64_t 
 // of |x w|, or for int8 of |scale_x| (|scale_w d| + |bias_w sum_x|). `magnitude` may be null.
 void reference_linear(const LinearArgs& args, double* y, double* magnitude);
 
+// The same with float64 rows in the place of args.x, and unrounded weights; each is decoded once.
+void reference_linear(const LinearArgs& args, const double* x, double* y);
+
 // The value that stored q and scale stand for.
 double reference_dequantized(const QuantizedRows& rows, int64_t k_count, int64_t row, int64_t k);
 

@@ -8,11 +8,13 @@
 #include "base/real_math.h"
 
 namespace lockstep {
+namespace {
 
-void reference_moe_route(const MoeRouteArgs& args, int32_t* ids, double* weights) {
+template <typename Real>
+void route(const MoeRouteArgs& args, const Real* all_logits, int32_t* ids, double* weights) {
   std::vector<int32_t> order(static_cast<size_t>(args.experts));
   for (int64_t row = 0; row < args.rows; ++row) {
-    const float* logits = args.logits + row * args.experts;
+    const Real* logits = all_logits + row * args.experts;
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
       return std::isnan(logits[b]) ? !std::isnan(logits[a]) : logits[a] > logits[b];
@@ -31,6 +33,17 @@ void reference_moe_route(const MoeRouteArgs& args, int32_t* ids, double* weights
     }
     for (int64_t j = 0; j < args.chosen; ++j) weights[row * args.chosen + j] /= chosen;
   }
+}
+
+}  // namespace
+
+void reference_moe_route(const MoeRouteArgs& args, int32_t* ids, double* weights) {
+  route(args, args.logits, ids, weights);
+}
+
+void reference_moe_route(const MoeRouteArgs& args, const double* logits, int32_t* ids,
+                         double* weights) {
+  route(args, logits, ids, weights);
 }
 
 }  // namespace lockstep

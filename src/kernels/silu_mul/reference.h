@@ -7,4 +7,7 @@ namespace lockstep {
 
 void reference_silu_mul(const SiluMulArgs& args, double* y);
 
+// The same with float64 inputs in the place of those of args.
+void reference_silu_mul(const SiluMulArgs& args, const double* gate, const double* up, double* y);
+
 }  // namespace lockstep
