@@ -29,6 +29,9 @@ constexpr CommandEntry kCommands[] = {
      parse_verify_exact},
     {"verify kernels", "Hold every kernel to its contract, at a model's shapes",
      parse_verify_kernels},
+    {"eval", "Perplexity over a text, and one precision against another", parse_eval},
+    {"verify stages", "Dump every stage of a forward pass, and compare dumps", parse_verify_stages},
+    {"verify mtp", "Hold the draft head to a reference", parse_verify_mtp},
 };
 
 struct Group {

@@ -108,8 +108,37 @@ struct VerifyKernelsArgs {
   bool json = false;
 };
 
-using Command = std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs,
-                             VerifyExactArgs, VerifyKernelsArgs>;
+// A dump is made of a model and a sequence, or two dumps are compared.
+struct VerifyStagesArgs {
+  ModelArgs model;                    // its name is the first dump's where two are compared
+  std::optional<std::string> second;  // the prompt, or the second dump
+  std::optional<std::string> ids_file;
+  std::string positions = "all";
+  std::optional<std::string> dump;  // a .safetensors file, or a folder
+  bool float64 = false;
+  bool json = false;
+
+  bool compares_dumps() const { return model.model.ends_with(".safetensors"); }
+};
+
+struct VerifyMtpArgs {
+  ModelArgs model;
+  std::string reference;
+  bool json = false;
+};
+
+struct EvalArgs {
+  ModelArgs model;
+  std::string file;
+  int64_t window = 512;
+  int64_t stride = 256;
+  std::optional<Precision> against;
+  bool json = false;
+};
+
+using Command =
+    std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs, VerifyExactArgs,
+                 VerifyKernelsArgs, VerifyStagesArgs, VerifyMtpArgs, EvalArgs>;
 
 // Something to do, or something to say and to leave with.
 struct CommandLine {

@@ -14,5 +14,8 @@ int synth_command(const SynthArgs& args, const Console& console);
 int bench_command(const BenchArgs& args, const Console& console);
 int verify_exact_command(const VerifyExactArgs& args, const Console& console);
 int verify_kernels_command(const VerifyKernelsArgs& args, const Console& console);
+int eval_command(const EvalArgs& args, const Console& console);
+int verify_stages_command(const VerifyStagesArgs& args, const Console& console);
+int verify_mtp_command(const VerifyMtpArgs& args, const Console& console);
 
 }  // namespace lockstep

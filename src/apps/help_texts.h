@@ -105,4 +105,38 @@ inline constexpr const char* kVerifyKernelsHelp =
     "Then defects are planted on purpose, and each must turn its gate RED; one that stays GREEN\n"
     "fails the run. docs/kernel-contract.md says more.";
 
+inline constexpr const char* kVerifyStagesHelp =
+    "Examples:\n"
+    "  lockstep verify stages tiny --float64 \"Rain fell on the harbour.\"\n"
+    "  lockstep verify stages tiny --precision full --float64 --ids prompt.ids --json\n"
+    "  lockstep verify stages tiny --dump ours.safetensors --ids prompt.ids --positions 0-9,last\n"
+    "  lockstep verify stages ours.safetensors theirs.safetensors\n"
+    "\n"
+    "With a MODEL and a sequence: runs it, and writes or measures every intermediate value.\n"
+    "--float64 computes the same in float64 twice, every layer fed the engine's own input, and\n"
+    "chained from the ids, and holds the difference to the table of docs/numerics.md. PROMPT is\n"
+    "text as it stands, without chat template.\n"
+    "With two dumps A and B, named *.safetensors: compares them, B being the reference. A choice\n"
+    "that differs counts as a near tie only if both have the same two contenders and both margins\n"
+    "are under one bf16 step of the logit.\n"
+    "python/stage_dump.py writes such dumps with other programs.";
+
+inline constexpr const char* kVerifyMtpHelp =
+    "Example:\n"
+    "  lockstep verify mtp tiny reference.safetensors\n"
+    "\n"
+    "REFERENCE is a dump that holds mtp_post.logits, mtp_pre.logits or both: the draft head fed\n"
+    "with hidden rows after the final norm, and before it. The acceptance is the share of drafts\n"
+    "whose first choice is the model's own next choice.";
+
+inline constexpr const char* kEvalHelp =
+    "Examples:\n"
+    "  lockstep eval tiny README.md\n"
+    "  lockstep eval ~/models/m --against full --window 2048 --stride 1024 text.txt\n"
+    "\n"
+    "Every token but the first is scored once, by the first window that holds it with a token\n"
+    "before it. --against runs the same text in another precision too and gives the KL divergence\n"
+    "from it and how often the first choices agree. The same file, model and settings give the\n"
+    "same figures, whatever the number of threads.";
+
 }  // namespace lockstep

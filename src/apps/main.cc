@@ -57,6 +57,11 @@ int dispatch(const Command& command, const Console& console) {
     int operator()(const VerifyKernelsArgs& args) const {
       return verify_kernels_command(args, console);
     }
+    int operator()(const EvalArgs& args) const { return eval_command(args, console); }
+    int operator()(const VerifyStagesArgs& args) const {
+      return verify_stages_command(args, console);
+    }
+    int operator()(const VerifyMtpArgs& args) const { return verify_mtp_command(args, console); }
   };
   return std::visit(Visitor{console}, command);
 }

@@ -479,6 +479,56 @@ class Chat(Program):
         self.assertEqual(self.wait(process), 0)
 
 
+class Verify(Program):
+    def dump(self, name, *arguments):
+        path = self.folder / name
+        result = lockstep("verify", "stages", "tiny", "--ids", self.write("p.ids", "5 6 7 8"), "--dump", path,
+                          *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return path
+
+    def test_a_dump_is_green_against_itself_and_refused_when_damaged(self):
+        path = self.dump("a.safetensors")
+        result = lockstep("verify", "stages", path, path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"verify stages: GREEN", result.stdout)
+        self.assertIn(b"agrees at 4 of 4", result.stdout)
+        damaged = bytearray(path.read_bytes())
+        damaged[-1] ^= 1
+        other = self.write("b.safetensors", bytes(damaged))
+        self.assert_one_line(lockstep("verify", "stages", path, other), 1, "b.safetensors", "wrong checksum")
+        self.assert_one_line(lockstep("verify", "stages", path, self.folder / "c.safetensors"), 3, "no such file")
+        self.assert_one_line(lockstep("verify", "stages", path), 2, "second one")
+        self.assert_one_line(lockstep("verify", "mtp", "tiny", path), 1, "neither mtp_post.logits")
+
+    def test_dumps_of_two_models_are_refused(self):
+        full = self.dump("full.safetensors", "--precision", "full")
+        other = self.folder / "other.safetensors"
+        lockstep("verify", "stages", "tiny-moe", "--ids", self.folder / "p.ids", "--dump", other)
+        self.assert_one_line(lockstep("verify", "stages", full, other), 1, "other weights")
+
+    def test_float64_holds_the_table_and_writes_three_dumps(self):
+        result = lockstep("verify", "stages", "tiny", "--precision", "full", "--float64", "--ids",
+                          self.write("p.ids", "5 6 7 8"), "--dump", self.folder / "out", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertTrue(report["green"])
+        self.assertIn("own input, worst token", [clause["name"] for clause in report["clauses"]])
+        self.assertEqual(sorted(path.name for path in (self.folder / "out").iterdir()),
+                         ["engine.safetensors", "float64-chained.safetensors", "float64-own.safetensors"])
+
+    def test_eval_says_the_same_twice_whatever_the_threads(self):
+        text = self.write("text.txt", "Rain fell on the harbour all night.")
+        runs = [lockstep("eval", "tiny", text, "--against", "full", "--window", 8, "--stride", 4, "--json",
+                         "--threads", threads) for threads in (1, 2)]
+        self.assertEqual(runs[0].returncode, 0, runs[0].stderr)
+        self.assertEqual(runs[0].stdout, runs[1].stdout)
+        report = json.loads(runs[0].stdout)
+        self.assertGreater(report["perplexity"], 1)
+        self.assertGreater(report["against"]["mean_kl"], 0)
+        self.assert_one_line(lockstep("eval", "tiny", text, "--stride", 512), 2, "--stride")
+
+
 if __name__ == "__main__":
     PROGRAM = os.path.abspath(sys.argv[1])
     SOURCE = Path(sys.argv[2]).resolve()

@@ -127,7 +127,8 @@ const CLI::Validator kReal(check_number<double>, "");
 const CLI::Validator kNotEmpty(check_not_empty, "");
 
 void add_checkpoint_options(CLI::App& app, ModelArgs& args, RawModel& raw) {
-  app.add_option("MODEL", args.model, "A model folder or .gguf file, or a name that lockstep models lists")
+  app.add_option("MODEL", args.model,
+                 "A model folder or .gguf file, or a name that lockstep models lists")
       ->required();
   app.add_option("--precision", raw.precision,
                  "int8 (default): int8 activations, bf16 cache; full: float32")

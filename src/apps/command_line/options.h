@@ -23,6 +23,9 @@ CommandLine parse_synth(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_bench(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_verify_exact(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_verify_kernels(CLI::App& app, std::span<const std::string> arguments);
+CommandLine parse_eval(CLI::App& app, std::span<const std::string> arguments);
+CommandLine parse_verify_stages(CLI::App& app, std::span<const std::string> arguments);
+CommandLine parse_verify_mtp(CLI::App& app, std::span<const std::string> arguments);
 
 // Stricter than CLI11, which reads "010" as 8, stops at the largest number that fits and takes ""
 // for an absent option.
