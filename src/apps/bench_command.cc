@@ -151,12 +151,15 @@ int64_t all_positions(const BenchArgs& args) {
 }
 
 MemoryPlan plan_of(const BenchArgs& args, const Model& model) {
-  MemoryPlan plan = plan_memory(model, limits_of(args), all_positions(args));
+  const PassLimits limits = limits_of(args);
+  MemoryPlan plan = plan_memory(model, {.streams = limits.logit_rows,
+                                        .pages = (all_positions(args) + kKvBlock - 1) / kKvBlock,
+                                        .round_rows = limits.rows});
   uint64_t sequences = 1;
   for (const int64_t streams : args.streams) {
     sequences += static_cast<uint64_t>(streams) * args.depths.size();
   }
-  plan.state *= sequences;
+  plan.state = sequences * 2 * model.state_shape().recurrent_floats() * sizeof(float);
   return plan;
 }
 
@@ -164,7 +167,7 @@ Result<BenchReport> measure_all(const std::filesystem::path& folder, const Bench
                                 const Console& console) {
   const auto start = Clock::now();
   LOCKSTEP_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
-                            load_engine(folder, args.model, console));
+                            load_engine(folder, args.model, {}, console));
   ForwardPass pass(engine->model, {.pool = engine->pool, .isa = engine->isa}, limits_of(args));
   LOCKSTEP_RETURN_IF_ERROR(bench::time_prefill(pass, 1));
   BenchReport report;

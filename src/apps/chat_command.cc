@@ -37,7 +37,6 @@ class Chat {
         args_(args),
         console_(console),
         sampling_(sampling),
-        session_(engine.pass, engine.context),
         conversation_(args.reply.system) {}
 
   int run(LineReader& reader);
@@ -57,30 +56,29 @@ class Chat {
   const ChatArgs& args_;
   Console console_;
   SamplingSettings sampling_;
-  Session session_;
   Conversation conversation_;
   Status failure_;  // of the command just obeyed
 };
 
 // Makes and prints the next reply to the conversation as it stands.
 Status Chat::reply() {
-  LOCKSTEP_ASSIGN_OR_RETURN(const std::string text,
-                            render_prompt(engine_, conversation_.messages(), args_.reply.no_think));
-  LOCKSTEP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids, engine_.tokenizer.encode(text));
-  GenerateRequest request = {.prompt = ids,
-                             .max_tokens = args_.reply.max_tokens,
-                             .sampling = sampling_,
-                             .stop_ids = engine_.stop_ids};
+  LOCKSTEP_ASSIGN_OR_RETURN(ChatPrompt prompt,
+                            encode_chat(engine_, conversation_.messages(), args_.reply.no_think));
+  Request request = {.prompt = std::move(prompt.ids),
+                     .max_tokens = args_.reply.max_tokens,
+                     .sampling = sampling_,
+                     .stop_ids = engine_.stop_ids,
+                     .marks = std::move(prompt.marks)};
   request.sampling.reply_index = conversation_.reply_index();
-  const ReplyOptions options = {.begins_in_thinking = ends_in_thinking(text),
+  const ReplyOptions options = {.begins_in_thinking = prompt.begins_in_thinking,
                                 .print = true,
                                 .terminal = console_.out_terminal,
                                 .dim = console_.dim,
                                 .second_interrupt = SecondInterrupt::kSetsFlag};
   LOCKSTEP_ASSIGN_OR_RETURN(FinishedReply finished,
-                            make_reply(engine_, session_, request, options));
+                            make_reply(engine_, std::move(request), options));
   note(describe_figures(finished.reply));
-  if (finished.reply.finish == FinishReason::kCancelled && finished.reply.tokens.empty()) {
+  if (finished.reply.end.finish == FinishReason::kCancelled && finished.reply.tokens.empty()) {
     return Error{ErrorCode::kInvalidArgument, "interrupted before the first token of a reply"};
   }
   conversation_.add_reply(std::move(finished.parts.answer), std::move(finished.parts.thinking));
@@ -136,7 +134,6 @@ Chat::Next Chat::obey(std::string_view command, std::string_view argument) {
     return Next::kLeave;
   } else if (command == "/reset") {
     conversation_.reset();
-    session_.reset();
     note("the conversation is empty");
   } else if (command == "/undo") {
     note(conversation_.undo() ? "took the last exchange back" : "there is nothing to take back");
@@ -203,7 +200,7 @@ int chat_command(const ChatArgs& args, const Console& console) {
     const Status valid = check_prompt_text(*args.reply.system, "--system");
     if (!valid.ok()) return fail(valid.error());
   }
-  auto engine = load_engine(folder.value(), args.model, console);
+  auto engine = load_engine(folder.value(), args.model, {.cache = true}, console);
   if (!engine.ok()) return fail(engine.error());
   Engine& loaded = *engine.value();
   if (!loaded.chat_template) return fail(kFailed, loaded.template_fault);

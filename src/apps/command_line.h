@@ -53,8 +53,10 @@ struct RunArgs {
   ModelArgs model;
   ReplyArgs reply;
   std::optional<std::string> prompt;  // "-": standard input
-  std::optional<std::string> file;    // exactly one of the three
+  std::optional<std::string> file;    // exactly one of the four
   std::optional<std::string> ids_file;
+  std::optional<std::string> batch;  // a file of JSON lines; "-": standard input
+  std::optional<int64_t> parallel;   // lines answered at once
   bool raw = false;
   bool json = false;
   std::optional<int64_t> logprobs;

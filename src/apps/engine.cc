@@ -15,30 +15,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct ContextChoice {
-  int64_t positions = 0;
-  std::string note;
+constexpr int64_t kRoundRows = 128;
+
+struct Fitting {
+  MemorySetup setup;
+  std::string note;  // why the context is not all that the model could
 };
 
 // What was asked for if it fits, else the most that does.
-Result<ContextChoice> choose_context(const Model& model, const ModelArgs& args) {
+Result<Fitting> fit(const Model& model, const ModelArgs& args, const EngineUse& use) {
   const int64_t most = model.config().max_positions;
   if (args.context && *args.context > most) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("--ctx is {}, this model knows {} positions", *args.context, most)};
   }
+  // Where the system does not say what is free, it is for the user to know.
   const std::optional<uint64_t> available = available_memory();
-  if (!available) return ContextChoice{args.context.value_or(most), {}};
-  if (args.context) {
-    const MemoryPlan plan = plan_memory(model, kSessionLimits, *args.context);
-    LOCKSTEP_RETURN_IF_ERROR(check_fits(plan, *args.context, *available));
-    return ContextChoice{*args.context, {}};
+  MemoryWish wish = {.context = available ? args.context : args.context.value_or(most),
+                     .streams = use.streams,
+                     .round_rows = std::max(kRoundRows, use.streams)};
+  if (!use.cache) wish.cache_bytes = 0;
+  LOCKSTEP_ASSIGN_OR_RETURN(MemorySetup setup,
+                            fit_memory(model, wish, available.value_or(UINT64_MAX)));
+  std::string note;
+  if (!args.context && setup.context < most) {
+    note = fmt::format("what fits into the {} that are free", format_bytes(*available));
   }
-  LOCKSTEP_ASSIGN_OR_RETURN(const int64_t fitting,
-                            largest_context(model, kSessionLimits, *available));
-  if (fitting == most) return ContextChoice{most, {}};
-  return ContextChoice{
-      fitting, fmt::format("what fits into the {} that are free", format_bytes(*available))};
+  return Fitting{setup, std::move(note)};
+}
+
+EngineOptions engine_options(const MemorySetup& setup) {
+  EngineOptions options = {.context = setup.context,
+                           .streams = setup.streams,
+                           .pages = setup.pages,
+                           .rules = {.rows = setup.round_rows}};
+  if (setup.cache_bytes > 0) options.cache = {.memory_bytes = setup.cache_bytes};
+  return options;
 }
 
 // A checkpoint without a usable template can still run --raw.
@@ -53,12 +65,14 @@ void load_template(Engine& engine) {
 
 }  // namespace
 
-Engine::Engine(Model loaded, Tokenizer its_tokenizer, int threads, Isa used_isa)
+Engine::Engine(Model loaded, Tokenizer its_tokenizer, int threads, Isa used_isa,
+               const MemorySetup& its_setup)
     : model(std::move(loaded)),
       tokenizer(std::move(its_tokenizer)),
       isa(used_isa),
+      setup(its_setup),
       pool(threads),
-      pass(model, {.pool = pool, .isa = used_isa}, kSessionLimits) {}
+      pass(model, {.pool = pool, .isa = used_isa}, its_setup.pass_limits()) {}
 
 Result<OpenedModel> open_model(const fs::path& folder, const ModelArgs& args) {
   OpenOptions options;
@@ -84,22 +98,23 @@ std::vector<int32_t> stop_ids(const Model& model, const Tokenizer& tokenizer) {
 }
 
 Result<std::unique_ptr<Engine>> load_engine(const fs::path& folder, const ModelArgs& args,
-                                            const Console& console) {
+                                            const EngineUse& use, const Console& console) {
   LOCKSTEP_ASSIGN_OR_RETURN(OpenedModel opened, open_model(folder, args));
-  LOCKSTEP_ASSIGN_OR_RETURN(const ContextChoice context, choose_context(opened.model, args));
+  LOCKSTEP_ASSIGN_OR_RETURN(const Fitting fitting, fit(opened.model, args, use));
   {
     ProgressBar bar("loading", console.err_terminal);
     LOCKSTEP_RETURN_IF_ERROR(
         load_pages(opened.model.checkpoint(),
                    [&](uint64_t done, uint64_t total) { bar.update(done, total); }));
   }
-  auto engine =
-      std::make_unique<Engine>(std::move(opened.model), std::move(opened.tokenizer),
-                               args.threads.value_or(usable_cpus()), args.isa.value_or(best_isa()));
+  auto engine = std::make_unique<Engine>(std::move(opened.model), std::move(opened.tokenizer),
+                                         args.threads.value_or(usable_cpus()),
+                                         args.isa.value_or(best_isa()), fitting.setup);
+  LOCKSTEP_ASSIGN_OR_RETURN(engine->streams, StreamEngine::make(engine->pass, engine->pool,
+                                                                engine_options(fitting.setup)));
   load_template(*engine);
   engine->stop_ids = stop_ids(engine->model, engine->tokenizer);
-  engine->context = context.positions;
-  engine->context_note = context.note;
+  engine->context_note = fitting.note;
   return engine;
 }
 

@@ -14,6 +14,8 @@
 #include "base/thread_pool.h"
 #include "model/forward_pass.h"
 #include "model/model.h"
+#include "runtime/memory_plan.h"
+#include "runtime/stream_engine.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 
@@ -21,7 +23,8 @@ namespace lockstep {
 
 // The members refer to each other: an engine stays where it was made.
 struct Engine {
-  Engine(Model loaded, Tokenizer its_tokenizer, int threads, Isa used_isa);
+  Engine(Model loaded, Tokenizer its_tokenizer, int threads, Isa used_isa,
+         const MemorySetup& its_setup);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -31,14 +34,12 @@ struct Engine {
   std::string template_fault;  // why there is none
   std::vector<int32_t> stop_ids;
   Isa isa;
+  MemorySetup setup;
+  std::string context_note;  // why not all that the model could
   ThreadPool pool;
   ForwardPass pass;
-  int64_t context = 0;       // positions
-  std::string context_note;  // why not all that the model could
+  std::unique_ptr<StreamEngine> streams;  // last: its thread uses the others
 };
-
-// Limits of a pass that serves one sequence.
-inline constexpr PassLimits kSessionLimits = {.rows = 128, .logit_rows = 1};
 
 // The checkpoint with its tokenizer, not read in yet.
 struct OpenedModel {
@@ -47,9 +48,17 @@ struct OpenedModel {
 };
 Result<OpenedModel> open_model(const std::filesystem::path& folder, const ModelArgs& args);
 
-// Opens, checks that it fits into memory, and reads the weights in behind a progress bar.
+// What a command does with the engine.
+struct EngineUse {
+  int64_t streams = 1;  // replies at once
+  bool cache = false;   // prompts have something in common
+};
+
+// Opens, checks that it fits into memory for this use, and reads the weights in behind a progress
+// bar.
 Result<std::unique_ptr<Engine>> load_engine(const std::filesystem::path& folder,
-                                            const ModelArgs& args, const Console& console);
+                                            const ModelArgs& args, const EngineUse& use,
+                                            const Console& console);
 
 // Ids that end a reply: those of the configs, and the family's two ends of turn where the tokenizer
 // has them, whatever the configs say.

@@ -56,12 +56,12 @@ int eval_command(const EvalArgs& args, const Console& console) {
   if (!folder.ok()) return fail_to_find(folder.error());
   const auto text = read_prompt_file(args.file);
   if (!text.ok()) return fail(text.error());
-  auto engine = load_engine(folder.value(), args.model, console);
+  auto engine = load_engine(folder.value(), args.model, {}, console);
   if (!engine.ok()) return fail(engine.error());
   Engine& loaded = *engine.value();
-  if (args.window > loaded.context) {
+  if (args.window > loaded.setup.context) {
     return fail(kFailed,
-                fmt::format("--window is {}, {} positions fit", args.window, loaded.context));
+                fmt::format("--window is {}, {} positions fit", args.window, loaded.setup.context));
   }
   std::optional<OpenedModel> against;
   if (args.against) {

@@ -17,12 +17,12 @@ std::string tokens(int64_t count) {
 }  // namespace
 
 std::string describe_figures(const Reply& reply) {
-  const ReplyTimings& timings = reply.timings;
+  const ReplyTimings& timings = reply.end.timings;
   std::string kept;
   if (timings.cached_tokens > 0) kept = fmt::format(" ({} kept)", timings.cached_tokens);
   return fmt::format("prompt {}{}{}, reply {}{} ({})", tokens(timings.prompt_tokens), kept,
                      at_rate(timings.prompt_rate()), tokens(timings.reply_tokens),
-                     at_rate(timings.decode_rate()), to_string(reply.finish));
+                     at_rate(timings.decode_rate()), to_string(reply.end.finish));
 }
 
 }  // namespace lockstep

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/session.h"
+#include "runtime/reply.h"
 
 namespace lockstep {
 

@@ -21,8 +21,10 @@ InfoRow part_row(const ModelPart& part) {
                       format_bytes(part.bytes), bits, part.formats)};
 }
 
+// Of one stream without a prompt cache: what a context takes.
 InfoRow plan_row(const Model& model, int64_t context) {
-  const MemoryPlan plan = plan_memory(model, kSessionLimits, context);
+  const MemoryPlan plan =
+      plan_memory(model, {.context = context, .pages = EngineOptions::least_pages(context)});
   return {fmt::format("context {}", context),
           json::object{{"total", plan.total()},
                        {"weights", plan.weights},
@@ -30,10 +32,7 @@ InfoRow plan_row(const Model& model, int64_t context) {
                        {"state", plan.state},
                        {"workspace", plan.workspace},
                        {"reserve", plan.reserve}},
-          fmt::format("{}: {} weights, {} keys and values, {} state, {} workspace, {} reserve",
-                      format_bytes(plan.total()), format_bytes(plan.weights), format_bytes(plan.kv),
-                      format_bytes(plan.state), format_bytes(plan.workspace),
-                      format_bytes(plan.reserve))};
+          describe_plan(plan)};
 }
 
 }  // namespace
@@ -54,10 +53,10 @@ InfoSection memory_section(const Model& model) {
   }
   if (const auto available = available_memory()) {
     section.rows.push_back({"free now", *available, format_bytes(*available)});
-    const auto fitting = largest_context(model, kSessionLimits, *available);
+    const auto fitting = fit_memory(model, {.streams = 1, .cache_bytes = 0}, *available);
     section.rows.push_back(
-        {"largest context", fitting.ok() ? json::value(fitting.value()) : json::value(0),
-         fitting.ok() ? fmt::format("{}", fitting.value()) : fitting.error().message});
+        {"largest context", fitting.ok() ? json::value(fitting.value().context) : json::value(0),
+         fitting.ok() ? fmt::format("{}", fitting.value().context) : fitting.error().message});
   }
   return section;
 }

@@ -101,8 +101,10 @@ class Run(Program):
         self.assertEqual(result.stdout.count(b"\n"), 1)
         reply = json.loads(result.stdout)
         self.assertEqual(reply["seed"], 5)
-        self.assertEqual(reply["sampling"],
-                         {"temperature": 0.7, "top_k": 20, "top_p": 0.95, "min_p": 0.0})
+        typed = {"temperature": 0.7, "top_k": 20, "top_p": 0.95, "min_p": 0.0}
+        self.assertEqual(typed, {name: reply["sampling"][name] for name in typed})
+        self.assertEqual(reply["sampling"]["repetition_penalty"], 1.0)
+        self.assertEqual(reply["sampling"]["logit_bias"], {})
         self.assertEqual(len(reply["ids"]), reply["timings"]["reply_tokens"])
         self.assertEqual(len(reply["logprobs"]), len(reply["ids"]))
         for entry, token in zip(reply["logprobs"], reply["ids"]):
@@ -160,7 +162,7 @@ class BadInput(Program):
     def test_models_that_are_not_there(self):
         self.assert_one_line(lockstep("run", "no-such", "Hi"), 3, "no-such", "tiny")
         self.assert_one_line(lockstep("info", self.folder / "gone"), 3, "gone")
-        self.assert_one_line(lockstep("info", self.write("m.gguf", "GGUF")), 1, "GGUF")
+        self.assert_one_line(lockstep("info", self.write("m.gguf", "GGUF")), 1, "m.gguf", "header")
         self.assert_one_line(lockstep("info", self.write("file", "x")), 1, "is a file")
         self.assert_one_line(lockstep("info", self.folder), 1)
 
@@ -387,7 +389,57 @@ class OtherCommands(Program):
         self.assert_refused(lockstep(*command, self.write("bytes", b"a\n\xff\n")), 1, "line 2", "UTF-8")
 
 
+class Batch(Program):
+    def batch(self, lines, *arguments):
+        text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        result = lockstep("run", "tiny", "--batch", self.write("batch", text), *arguments)
+        return result, [json.loads(line) for line in result.stdout.splitlines()]
+
+    def test_answers_come_in_the_order_of_the_questions_as_each_would_alone(self):
+        questions = [{"id": i, "prompt": f"Count to {i}.", "max_tokens": 3 + i % 4, "seed": i}
+                     for i in range(7)]
+        result, answers = self.batch(questions, "--parallel", 3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"7 answered, 0 failed", result.stderr)
+        self.assertEqual([a["id"] for a in answers], list(range(7)))
+        self.assertEqual([a["line"] for a in answers], list(range(1, 8)))
+        alone = json.loads(run_tiny("--json", "--max-tokens", 4, "--seed", 5, "Count to 5.").stdout)
+        self.assertEqual(answers[5]["ids"], alone["ids"])
+        self.assertEqual(answers[5]["text"], alone["text"])
+
+    def test_a_bad_line_gets_an_error_and_the_others_go_on(self):
+        result, answers = self.batch(
+            [{"prompt": "Hi", "max_tokens": 2}, "{", "", {"id": "x", "prompt": "Hi", "max_token": 2},
+             {"ids": [99999]}, {"ids": [300, 301], "max_tokens": 3, "n": 2, "seed": 1},
+             {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 2, "logprobs": 1}])
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual([a["line"] for a in answers], [1, 2, 4, 5, 6, 7])
+        self.assertEqual(["error" in a for a in answers], [False, True, True, True, False, False])
+        self.assertIn("line 2", answers[1]["error"])
+        self.assertIn("max_token", answers[2]["error"])
+        self.assertIn("99999", answers[3]["error"])
+        self.assertEqual(len(answers[4]["replies"]), 2)
+        self.assertEqual(len(answers[5]["logprobs"]), len(answers[5]["ids"]))
+
+    def test_wrong_usage(self):
+        self.assert_refused(run_tiny("--batch", "x", "Hi"), 2, "--batch")
+        self.assert_refused(run_tiny("--parallel", 2, "Hi"), 2, "--parallel")
+        self.assert_refused(run_tiny("--batch", "x", "--parallel", 0), 2, "--parallel")
+        self.assert_refused(run_tiny("--batch", self.folder / "none"), 1, "none")
+
+
 class Chat(Program):
+    def test_a_second_turn_reads_only_what_is_new(self):
+        document = "A fact about lighthouses and tides. " * 40
+        result = lockstep("chat", "tiny", "--max-tokens", 6, "--seed", 3,
+                          stdin=f"{document}\nShort.\n".encode())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        turns = re.findall(r"prompt (\d+) tokens(?: \((\d+) kept\))?", result.stderr.decode())
+        self.assertEqual(len(turns), 2, result.stderr)
+        self.assertEqual(turns[0][1], "")
+        read = int(turns[1][0]) - int(turns[1][1])
+        self.assertLess(read, 40)
+
     def test_a_script_of_lines(self):
         saved = self.folder / "saved.json"
         script = f"/help\nHello.\n/prompt\n/regen\n/undo\n/undo\n/frob\nAgain.\n/save {saved}\n/reset\n/prompt\n//x\n/quit\n"

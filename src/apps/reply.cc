@@ -54,22 +54,28 @@ class ReplySink {
 
 }  // namespace
 
-Result<FinishedReply> make_reply(Engine& engine, Session& session, const GenerateRequest& request,
-                                 const ReplyOptions& options) {
+Result<FinishedReply> make_reply(Engine& engine, Request request, const ReplyOptions& options) {
   ReplySink sink(engine.tokenizer, options);
   const InterruptScope interrupt(options.second_interrupt);
-  std::atomic<bool>& cancel = InterruptScope::flag();
-  auto reply = session.generate(
-      request,
-      [&](const ReplyToken& token) {
-        sink.add(token.id);
-        if (!sink.status().ok()) cancel = true;
-      },
-      &cancel);
+  request.cancel = &InterruptScope::flag();
+  LOCKSTEP_ASSIGN_OR_RETURN(ReplyStream stream, engine.streams->submit(std::move(request)));
+  std::vector<Reply> replies = collect_replies(stream, [&](int64_t, const ReplyToken& token) {
+    sink.add(token.id);
+    if (!sink.status().ok()) stream.cancel();
+  });
   sink.finish();
-  if (!reply.ok()) return reply.error();
+  Reply& reply = replies.front();
+  LOCKSTEP_RETURN_IF_ERROR(reply.end.status);
   LOCKSTEP_RETURN_IF_ERROR(sink.status());
-  return FinishedReply{std::move(reply).value(), sink.take_text(), sink.take_parts()};
+  return FinishedReply{std::move(reply), sink.take_text(), sink.take_parts()};
+}
+
+FinishedReply finish_reply(const Engine& engine, Reply reply, ReplyOptions options) {
+  options.print = false;
+  ReplySink sink(engine.tokenizer, options);
+  for (const ReplyToken& token : reply.tokens) sink.add(token.id);
+  sink.finish();
+  return {std::move(reply), sink.take_text(), sink.take_parts()};
 }
 
 }  // namespace lockstep

@@ -10,7 +10,8 @@
 #include "apps/interrupt.h"
 #include "apps/thinking_splitter.h"
 #include "base/result.h"
-#include "runtime/session.h"
+#include "runtime/reply.h"
+#include "runtime/request.h"
 
 namespace lockstep {
 
@@ -29,8 +30,11 @@ struct FinishedReply {
   ReplyText parts;   // the same told apart; raw: all answer
 };
 
-// Ctrl-C cancels the reply. Errors: those of Session::generate, and of standard output.
-Result<FinishedReply> make_reply(Engine& engine, Session& session, const GenerateRequest& request,
-                                 const ReplyOptions& options);
+// Runs the request, for one reply. Ctrl-C cancels it. Errors: those of StreamEngine::submit, the
+// one that ended the reply, and of standard output.
+Result<FinishedReply> make_reply(Engine& engine, Request request, const ReplyOptions& options);
+
+// A reply that came some other way, told apart but not printed.
+FinishedReply finish_reply(const Engine& engine, Reply reply, ReplyOptions options);
 
 }  // namespace lockstep

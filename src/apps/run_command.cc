@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "apps/batch_command.h"
 #include "apps/chat_prompt.h"
 #include "apps/commands.h"
 #include "apps/engine.h"
@@ -41,36 +42,31 @@ Result<Input> read_input(const RunArgs& args) {
   return input;
 }
 
-struct Prompt {
-  std::vector<int32_t> ids;
-  bool begins_in_thinking = false;
-};
-
-Result<Prompt> make_prompt(const Engine& engine, const RunArgs& args, Input input) {
-  if (args.ids_file) return Prompt{std::move(input.ids), false};
-  std::string text = std::move(input.text);
-  if (!args.raw) {
-    std::vector<ChatMessage> messages;
-    if (args.reply.system) messages.push_back({"system", *args.reply.system, {}});
-    messages.push_back({"user", std::move(text), {}});
-    LOCKSTEP_ASSIGN_OR_RETURN(text, render_prompt(engine, messages, args.reply.no_think));
+Result<ChatPrompt> make_prompt(const Engine& engine, const RunArgs& args, Input input) {
+  if (args.ids_file) return ChatPrompt{.ids = std::move(input.ids)};
+  if (args.raw) {
+    LOCKSTEP_ASSIGN_OR_RETURN(std::vector<int32_t> ids, engine.tokenizer.encode(input.text));
+    return ChatPrompt{.ids = std::move(ids)};
   }
-  LOCKSTEP_ASSIGN_OR_RETURN(std::vector<int32_t> ids, engine.tokenizer.encode(text));
-  return Prompt{std::move(ids), !args.raw && ends_in_thinking(text)};
+  std::vector<ChatMessage> messages;
+  if (args.reply.system) messages.push_back({"system", *args.reply.system, {}});
+  messages.push_back({"user", std::move(input.text), {}});
+  return encode_chat(engine, messages, args.reply.no_think);
 }
 
-GenerateRequest make_request(const Engine& engine, const RunArgs& args, const Prompt& prompt,
-                             const SamplingSettings& sampling) {
+Request make_request(const Engine& engine, const RunArgs& args, const ChatPrompt& prompt,
+                     const SamplingSettings& sampling) {
   return {.prompt = prompt.ids,
           .max_tokens = args.reply.max_tokens,
           .sampling = sampling,
           .stop_ids = engine.stop_ids,
-          .top_logprobs = args.logprobs};
+          .top_logprobs = args.logprobs,
+          .marks = prompt.marks};
 }
 
 // The exit code of a reply that was made, after the JSON if that is wanted.
 int conclude(const Engine& engine, const RunArgs& args, const FinishedReply& finished) {
-  const bool cancelled = finished.reply.finish == FinishReason::kCancelled;
+  const bool cancelled = finished.reply.end.finish == FinishReason::kCancelled;
   if (args.json && !cancelled) {
     const Status written = print(run_json(engine, finished));
     if (!written.ok()) return fail(written.error());
@@ -82,11 +78,12 @@ int conclude(const Engine& engine, const RunArgs& args, const FinishedReply& fin
 }  // namespace
 
 int run_command(const RunArgs& args, const Console& console) {
+  if (args.batch) return run_batch(args, console);
   const auto folder = find_model(args.model.model);
   if (!folder.ok()) return fail_to_find(folder.error());
   auto input = read_input(args);
   if (!input.ok()) return fail(input.error());
-  auto engine = load_engine(folder.value(), args.model, console);
+  auto engine = load_engine(folder.value(), args.model, {}, console);
   if (!engine.ok()) return fail(engine.error());
   const auto prompt = make_prompt(*engine.value(), args, std::move(input).value());
   if (!prompt.ok()) return fail(prompt.error());
@@ -94,13 +91,12 @@ int run_command(const RunArgs& args, const Console& console) {
   Engine& loaded = *engine.value();
   const SamplingChoice sampling =
       choose_sampling(args.reply.sampling, loaded.model.checkpoint().generation);
-  const GenerateRequest request = make_request(loaded, args, prompt.value(), sampling.settings);
-  Session session(loaded.pass, loaded.context);
-  const Status good = session.check(request);
+  Request request = make_request(loaded, args, prompt.value(), sampling.settings);
+  const Status good = loaded.streams->check(request);
   if (!good.ok()) return fail(good.error());
 
   note_raw(without_controls(start_report(loaded, sampling)));
-  const auto finished = make_reply(loaded, session, request,
+  const auto finished = make_reply(loaded, std::move(request),
                                    {.raw = args.raw || args.ids_file,
                                     .begins_in_thinking = prompt.value().begins_in_thinking,
                                     .print = !args.json,

@@ -48,6 +48,8 @@ json::object sampling_json(const SamplingSettings& settings) {
 
 json::object timings_json(const ReplyTimings& timings) {
   return {{"prompt_tokens", timings.prompt_tokens},
+          {"cached_tokens", timings.cached_tokens},
+          {"queue_seconds", timings.queue_seconds},
           {"prompt_seconds", timings.prompt_seconds},
           {"prompt_tokens_per_second", timings.prompt_rate()},
           {"reply_tokens", timings.reply_tokens},
@@ -57,27 +59,32 @@ json::object timings_json(const ReplyTimings& timings) {
 
 }  // namespace
 
-std::string run_json(const Engine& engine, const FinishedReply& finished) {
+json::object reply_json(const Engine& engine, const FinishedReply& finished) {
   const Reply& reply = finished.reply;
   json::array ids;
   for (const ReplyToken& token : reply.tokens) ids.push_back(token.id);
-  json::object root = {{"model", engine.model.checkpoint().path.filename().string()},
-                       {"text", finished.text},
+  json::object root = {{"text", finished.text},
                        {"thinking", finished.parts.thinking},
                        {"answer", finished.parts.answer},
                        {"ids", std::move(ids)},
-                       {"finish_reason", to_string(reply.finish)},
+                       {"finish_reason", to_string(reply.end.finish)},
                        {"stop_id", nullptr},
                        {"seed", *reply.sampling.seed},
                        {"sampling", sampling_json(reply.sampling)},
-                       {"precision_tuple", engine.model.precision_tuple()},
-                       {"threads", engine.pool.threads()},
-                       {"isa", to_string(engine.isa)},
-                       {"context", engine.context},
-                       {"timings", timings_json(reply.timings)}};
-  if (reply.stop_id) root["stop_id"] = *reply.stop_id;
+                       {"timings", timings_json(reply.end.timings)}};
+  if (reply.end.stop_id) root["stop_id"] = *reply.end.stop_id;
   const bool asked = !reply.tokens.empty() && reply.tokens.front().logprobs;
   if (asked) root["logprobs"] = logprobs_json(engine.tokenizer, reply);
+  return root;
+}
+
+std::string run_json(const Engine& engine, const FinishedReply& finished) {
+  json::object root = {{"model", engine.model.checkpoint().path.filename().string()}};
+  for (auto& [key, value] : reply_json(engine, finished)) root[key] = value;
+  root["precision_tuple"] = engine.model.precision_tuple();
+  root["threads"] = engine.pool.threads();
+  root["isa"] = to_string(engine.isa);
+  root["context"] = engine.setup.context;
   return dump_json(root) + "\n";
 }
 

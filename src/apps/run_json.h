@@ -5,10 +5,14 @@
 
 #include "apps/engine.h"
 #include "apps/reply.h"
+#include "base/json.h"
 
 namespace lockstep {
 
-// One JSON object on one line.
+// What came of one reply.
+json::object reply_json(const Engine& engine, const FinishedReply& finished);
+
+// The same and what made it: one JSON object on one line.
 std::string run_json(const Engine& engine, const FinishedReply& finished);
 
 }  // namespace lockstep

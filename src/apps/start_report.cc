@@ -26,8 +26,12 @@ std::string machine_line(const Engine& engine) {
   const std::string note = engine.context_note.empty() ? "" : " (" + engine.context_note + ")";
   return fmt::format("runs on    {} thread{}, {}, precision {}, context {} of {}{}\n",
                      engine.pool.threads(), engine.pool.threads() == 1 ? "" : "s", isa,
-                     to_string(engine.model.precision()), engine.context,
+                     to_string(engine.model.precision()), engine.setup.context,
                      engine.model.config().max_positions, note);
+}
+
+std::string memory_line(const Engine& engine) {
+  return fmt::format("memory     {}\n", describe_plan(plan_memory(engine.model, engine.setup)));
 }
 
 std::string draft_line(const Engine& engine) {
@@ -39,7 +43,8 @@ std::string draft_line(const Engine& engine) {
 }  // namespace
 
 std::string start_report(const Engine& engine, const SamplingChoice& sampling) {
-  std::string report = model_line(engine) + machine_line(engine) + draft_line(engine);
+  std::string report =
+      model_line(engine) + machine_line(engine) + memory_line(engine) + draft_line(engine);
   for (const UnneededTensors& group : unused_tensors(engine.model.checkpoint()).unneeded) {
     report += fmt::format("not read   {}: {} tensors, {}\n", group.what, group.tensors.size(),
                           format_bytes(group.bytes));

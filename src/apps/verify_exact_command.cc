@@ -48,9 +48,10 @@ Status check_memory(const Model& model, int64_t rows) {
   const std::optional<uint64_t> available = available_memory();
   if (!available) return {};
   constexpr int64_t kStreams = 20;
-  MemoryPlan plan = plan_memory(model, {.rows = rows, .logit_rows = rows}, kStreams * rows);
-  plan.workspace *= 2;
-  plan.state *= kStreams;
+  const int64_t pages = kStreams * ((rows + kKvBlock - 1) / kKvBlock);
+  MemoryPlan plan = plan_memory(model, {.streams = kStreams, .pages = pages, .round_rows = rows});
+  plan.workspace =
+      2 * ForwardPass::workspace_bytes(model.config(), {.rows = rows, .logit_rows = rows});
   if (plan.total() <= *available) return {};
   return Error{ErrorCode::kOutOfMemory,
                fmt::format("the check needs {}, {} are free: shorter prompts need less",

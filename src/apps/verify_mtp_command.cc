@@ -29,7 +29,7 @@ int verify_mtp_command(const VerifyMtpArgs& args, const Console& console) {
   if (!folder.ok()) return fail_to_find(folder.error());
   const LoadedDump reference = load_dump(args.reference);
   if (reference.exit_code != kDone) return reference.exit_code;
-  auto engine = load_engine(folder.value(), args.model, console);
+  auto engine = load_engine(folder.value(), args.model, {}, console);
   if (!engine.ok()) return fail(engine.error());
   Engine& loaded = *engine.value();
   const auto result = [&] {

@@ -80,10 +80,10 @@ class StageRun {
       LOCKSTEP_RETURN_IF_ERROR(check_prompt_text(*args_.second, "the prompt"));
       LOCKSTEP_ASSIGN_OR_RETURN(ids, engine_.tokenizer.encode(*args_.second));
     }
-    if (ids.empty() || std::ssize(ids) > engine_.context) {
+    if (ids.empty() || std::ssize(ids) > engine_.setup.context) {
       return Error{ErrorCode::kInvalidArgument,
                    fmt::format("the sequence has {} ids; from 1 to {} are possible", ids.size(),
-                               engine_.context)};
+                               engine_.setup.context)};
     }
     LOCKSTEP_ASSIGN_OR_RETURN(const std::vector<int32_t> positions,
                               verify::parse_positions(args_.positions, std::ssize(ids)));
@@ -134,7 +134,7 @@ int verify_stages_command(const VerifyStagesArgs& args, const Console& console) 
   if (args.compares_dumps()) return compare_two(args);
   const auto folder = find_model(args.model.model);
   if (!folder.ok()) return fail_to_find(folder.error());
-  auto engine = load_engine(folder.value(), args.model, console);
+  auto engine = load_engine(folder.value(), args.model, {}, console);
   if (!engine.ok()) return fail(engine.error());
   return StageRun(args, console, *engine.value()).run();
 }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "runtime/session.h"
+#include "runtime/stream_engine.h"
 #include "runtime/tiny_model_test.h"
 
 namespace lockstep {
@@ -58,16 +58,36 @@ struct Planted {
 
 class PlantedWeights : public BrokenModel, public testing::WithParamInterface<Planted> {};
 
+// The replies to several prompts at once, of `tokens` tokens.
+std::vector<Reply> run(const Model& model, const std::vector<std::vector<int32_t>>& prompts,
+                       int64_t tokens) {
+  ThreadPool pool(1);
+  ForwardPass pass(model, {.pool = pool, .isa = best_isa()}, {.rows = 4, .logit_rows = 2});
+  const auto engine = StreamEngine::make(pass, pool,
+                                         {.context = 100,
+                                          .streams = 2,
+                                          .pages = 2 * EngineOptions::least_pages(100),
+                                          .rules = {.rows = 4}})
+                          .value();
+  std::vector<ReplyStream> streams;
+  for (const auto& prompt : prompts) {
+    streams.push_back(
+        engine->submit({.prompt = prompt, .max_tokens = tokens, .sampling = {.temperature = 0.0}})
+            .value());
+  }
+  std::vector<Reply> replies;
+  for (ReplyStream& stream : streams) replies.push_back(collect_replies(stream).front());
+  return replies;
+}
+
 TEST_P(PlantedWeights, AFaultNamesLayerStagePositionAndTensor) {
   put_nan(GetParam().tensor, GetParam().element, 1);
   const Model model = open_model(folder_);
-  TestPass pass(model, 4);
-  Session session(pass.get(), 100);
   const std::vector<int32_t> ids = {300, 301, 302};
-  const auto result = session.generate({.prompt = ids}, {});
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().code, ErrorCode::kNumeric);
-  const std::string& message = result.error().message;
+  const Status status = run(model, {ids}, 5)[0].end.status;
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kNumeric);
+  const std::string& message = status.error().message;
   const int position = GetParam().position;
   const std::string start =
       fmt::format("{} gave a value that is not finite at position {} (token id {})",
@@ -93,18 +113,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"layers.3.mlp.down_proj.scales", "layer 3, ffn_branch"},
                     Planted{"embed_tokens.biases", "the stage logits", 12000 * 6, 2}));
 
-TEST_F(BrokenModel, AFailedPromptLeavesTheSessionAtItsLastGoodChunk) {
-  // The embedding row of token 500: 6 groups of 64.
+TEST_F(BrokenModel, OnlyTheStreamWithTheFaultEnds) {
+  // The embedding row of token 500: 6 groups of 64. It is the head's too, so no logits are asked
+  // for.
   put_nan("embed_tokens.scales", 500 * 6, 6);
   const Model model = open_model(folder_);
-  TestPass pass(model, 4);
-  Session session(pass.get(), 100);
-  std::vector<int32_t> ids = {300, 301, 302, 303, 304, 500, 306};
-  const auto result = session.generate({.prompt = ids}, {});
-  ASSERT_FALSE(result.ok());
-  EXPECT_NE(result.error().message.find("at position 5 (token id 500)"), std::string::npos)
-      << result.error().message;
-  EXPECT_EQ(session.ids().size(), 4u);
+  const std::vector<Reply> both =
+      run(model, {{300, 301, 302, 303, 304, 500, 306}, {310, 311, 312, 313, 314, 315, 316}}, 0);
+  ASSERT_FALSE(both[0].end.status.ok());
+  EXPECT_NE(both[0].end.status.error().message.find("at position 5 (token id 500)"),
+            std::string::npos)
+      << both[0].end.status.error().message;
+  EXPECT_TRUE(both[1].end.status.ok()) << both[1].end.status.error().message;
+  EXPECT_EQ(both[1].end.timings.prompt_tokens, 7);
 }
 
 }  // namespace

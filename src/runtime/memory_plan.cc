@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+
+#include "runtime/engine_options.h"
 
 namespace lockstep {
 namespace {
@@ -22,40 +25,94 @@ uint64_t weight_bytes(const Checkpoint& checkpoint) {
   return bytes;
 }
 
-int64_t pages(int64_t context) { return (context + kKvBlock - 1) / kKvBlock; }
+// The setup that takes least, with what was wished for.
+MemorySetup least_setup(const Model& model, const MemoryWish& wish) {
+  const int64_t most = model.config().max_positions;
+  MemorySetup setup = {.context = wish.context.value_or(std::min(most, kLeastContext)),
+                       .streams = wish.streams.value_or(1),
+                       .cache_bytes = wish.cache_bytes.value_or(0),
+                       .round_rows = wish.round_rows};
+  setup.pages = EngineOptions::least_pages(setup.context);
+  return setup;
+}
+
+// Makes the context as long as `free` bytes allow, and takes its pages.
+void extend_context(const Model& model, uint64_t free, MemorySetup& setup) {
+  const int64_t most = model.config().max_positions;
+  const uint64_t page = model.state_shape().page_bytes();
+  const int64_t most_pages = EngineOptions::least_pages(most);
+  const uint64_t more = page == 0 ? UINT64_MAX : free / page;
+  if (more >= static_cast<uint64_t>(most_pages - setup.pages)) {
+    setup.pages = most_pages;
+    setup.context = most;
+  } else {
+    setup.pages += static_cast<int64_t>(more);
+    setup.context = std::min(most, (setup.pages - 1) * kKvBlock);
+  }
+}
+
+// The longest context that fits with nothing else that could be done without.
+std::string what_would_fit(const Model& model, const MemoryWish& wish, uint64_t available) {
+  MemorySetup setup = least_setup(model, {.round_rows = wish.round_rows});
+  const uint64_t least = plan_memory(model, setup).total();
+  if (least > available)
+    return "not even the least fits: a context of 256 for one stream, no cache";
+  extend_context(model, available - least, setup);
+  return fmt::format("a context of {} for one stream without a cache would fit", setup.context);
+}
 
 }  // namespace
 
-MemoryPlan plan_memory(const Model& model, const PassLimits& limits, int64_t context) {
+MemoryPlan plan_memory(const Model& model, const MemorySetup& setup) {
   const StateShape& shape = model.state_shape();
+  const auto streams = static_cast<uint64_t>(setup.streams);
   return {
       .weights = weight_bytes(model.checkpoint()),
-      .kv = static_cast<uint64_t>(pages(context)) * shape.page_bytes(),
-      .state = 2 * shape.recurrent_floats() * sizeof(float),
-      .workspace = ForwardPass::workspace_bytes(model.config(), limits),
+      .kv = static_cast<uint64_t>(setup.pages) * shape.page_bytes(),
+      .state = 3 * streams * shape.recurrent_floats() * sizeof(float),
+      .workspace = ForwardPass::workspace_bytes(model.config(), setup.pass_limits()),
+      .cache = setup.cache_bytes,
       .reserve = kProgramBytes + kBytesPerEntry * static_cast<uint64_t>(model.config().vocab_size)};
 }
 
-Status check_fits(const MemoryPlan& plan, int64_t context, uint64_t available) {
-  if (plan.total() <= available) return {};
-  return Error{
-      ErrorCode::kOutOfMemory,
-      fmt::format("a context of {} needs {} ({} weights, {} keys and values, {} state, {} "
-                  "workspace, {} reserve), {} are free",
-                  context, format_bytes(plan.total()), format_bytes(plan.weights),
-                  format_bytes(plan.kv), format_bytes(plan.state), format_bytes(plan.workspace),
-                  format_bytes(plan.reserve), format_bytes(available))};
+std::string describe_plan(const MemoryPlan& plan) {
+  return fmt::format(
+      "{}: {} weights, {} keys and values, {} state, {} workspace, {} prompt cache, {} reserve",
+      format_bytes(plan.total()), format_bytes(plan.weights), format_bytes(plan.kv),
+      format_bytes(plan.state), format_bytes(plan.workspace), format_bytes(plan.cache),
+      format_bytes(plan.reserve));
 }
 
-Result<int64_t> largest_context(const Model& model, const PassLimits& limits, uint64_t available) {
-  const int64_t most = model.config().max_positions;
-  const int64_t least = std::min(most, kLeastContext);
-  LOCKSTEP_RETURN_IF_ERROR(check_fits(plan_memory(model, limits, least), least, available));
-  const uint64_t page = model.state_shape().page_bytes();
-  if (page == 0) return most;
-  const uint64_t left = available - plan_memory(model, limits, 0).total();
-  const uint64_t fitting = std::min<uint64_t>(left / page, static_cast<uint64_t>(pages(most)));
-  return std::min(most, static_cast<int64_t>(fitting) * kKvBlock);
+Result<MemorySetup> fit_memory(const Model& model, const MemoryWish& wish, uint64_t available) {
+  MemorySetup setup = least_setup(model, wish);
+  const auto left = [&] {
+    const uint64_t total = plan_memory(model, setup).total();
+    return total <= available ? available - total : 0;
+  };
+  const MemoryPlan least = plan_memory(model, setup);
+  if (least.total() > available) {
+    return Error{
+        ErrorCode::kOutOfMemory,
+        fmt::format("a context of {} for {} stream{} needs {}; {} are free, and {}", setup.context,
+                    setup.streams, setup.streams == 1 ? "" : "s", describe_plan(least),
+                    format_bytes(available), what_would_fit(model, wish, available))};
+  }
+  if (!wish.streams) {
+    const uint64_t rest = left() - left() / 4;  // for all else
+    while (setup.streams < kDefaultStreams) {
+      ++setup.streams;
+      if (left() > rest) continue;
+      --setup.streams;
+      break;
+    }
+  }
+  if (!wish.cache_bytes) setup.cache_bytes = std::min(left() / 4, kDefaultCacheBytes);
+  if (!wish.context) extend_context(model, left(), setup);
+  const uint64_t page = std::max<uint64_t>(1, model.state_shape().page_bytes());
+  const int64_t all = setup.streams * EngineOptions::least_pages(setup.context);
+  setup.pages +=
+      static_cast<int64_t>(std::min(left() / page, static_cast<uint64_t>(all - setup.pages)));
+  return setup;
 }
 
 std::string format_bytes(uint64_t bytes) {

@@ -1,4 +1,4 @@
-// The embedded dense model, ready to run, for the tests of this module.
+// Small models, ready to run, for the tests of this module.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include "base/isa.h"
 #include "base/thread_pool.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/testing/synthetic.h"
 #include "kernels/cpu_context.h"
 #include "model/forward_pass.h"
 #include "model/model.h"
@@ -22,6 +23,11 @@ inline std::filesystem::path tiny_model_folder() {
 inline Model open_model(const std::filesystem::path& folder) {
   Checkpoint checkpoint = open_checkpoint(folder, {}).value();
   return Model::make(std::move(checkpoint), {.token_limit = 12288}).value();
+}
+
+// A random model that is a hundred times smaller still, for tests of schedules.
+inline Model open_micro_model(int64_t vocab) {
+  return Model::make(make_synthetic(micro_shape("micro-r3", vocab)).value(), {}).value();
 }
 
 // A pass of its own over a model; the model must outlive it.

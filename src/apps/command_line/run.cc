@@ -7,13 +7,31 @@
 namespace lockstep {
 namespace {
 
+constexpr int64_t kMostParallel = 64;
+
+// A line of the file says for itself what the other flags say for one prompt.
+std::string check_batch(const RunArgs& args) {
+  if (args.raw) return "--raw does not go with --batch: a line says \"raw\": true";
+  if (args.json) return "--json does not go with --batch: its output is JSON anyway";
+  if (args.logprobs) return "--logprobs does not go with --batch: a line says \"logprobs\": N";
+  if (args.parallel && (*args.parallel < 1 || *args.parallel > kMostParallel)) {
+    return fmt::format("--parallel is {}; it must be from 1 to {}", *args.parallel, kMostParallel);
+  }
+  return {};
+}
+
 std::string check_run(const RunArgs& args) {
-  const int sources = args.prompt.has_value() + args.file.has_value() + args.ids_file.has_value();
+  const int sources = args.prompt.has_value() + args.file.has_value() + args.ids_file.has_value() +
+                      args.batch.has_value();
   if (sources == 0) {
     return "no prompt: give it as an argument, by --file FILE, by --ids FILE, or - for standard "
-           "input";
+           "input; --batch FILE answers many";
   }
-  if (sources > 1) return "more than one prompt: PROMPT, --file and --ids exclude each other";
+  if (sources > 1) {
+    return "more than one prompt: PROMPT, --file, --ids and --batch exclude each other";
+  }
+  if (args.batch) return check_batch(args);
+  if (args.parallel) return "--parallel needs --batch: one prompt is answered alone";
   const bool templated = !args.raw && !args.ids_file;
   if (!templated && args.reply.system) {
     return "--system needs the chat template: it does not go with --raw or --ids";
@@ -42,6 +60,13 @@ CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments) {
   app.add_option("--file", args.file, "Read the prompt from a file")->type_name("FILE");
   app.add_option("--ids", args.ids_file, "Read token ids from a file, in place of text")
       ->type_name("FILE");
+  app.add_option("--batch", args.batch,
+                 "Answer every line of a file of JSON objects; - reads standard input")
+      ->check(kNotEmpty)
+      ->type_name("FILE");
+  app.add_option("--parallel", args.parallel, "With --batch: lines answered at once (default: 4)")
+      ->check(kWhole)
+      ->type_name("N");
   app.add_flag("--raw", args.raw, "Continue the prompt as it stands, without chat template");
   add_context_option(app, args.model);
   add_thread_options(app, args.model, raw);

@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "model/forward_pass.h"
-#include "runtime/session.h"
+#include "runtime/stream_engine.h"
 
 namespace lockstep::verify {
 namespace {
 
 constexpr int64_t kReplyTokens = 10;
 
-GenerateRequest request_of(const Prompt& ids, int64_t tokens, double temperature) {
+Request request_of(const Prompt& ids, int64_t tokens, double temperature) {
   return {.prompt = ids,
           .max_tokens = tokens,
           .sampling = {.temperature = temperature, .seed = 7},
@@ -38,28 +39,57 @@ std::string difference(const Reply& got, const Reply& want) {
   return fmt::format("{} tokens, want {}", got.tokens.size(), want.tokens.size());
 }
 
-// A session with a pool and a pass of its own.
+constexpr uint64_t kCacheBytes = uint64_t{1} << 30;
+
+// An engine with a pool and a pass of its own.
 class Reader {
  public:
-  Reader(const Model& model, int threads, Isa isa, int64_t chunk)
-      : pool_(threads),
-        pass_(model, {.pool = pool_, .isa = isa}, {.rows = chunk, .logit_rows = 1}),
-        session_(pass_, model.config().max_positions) {}
+  static Result<std::unique_ptr<Reader>> make(const Model& model, int threads, Isa isa,
+                                              int64_t chunk) {
+    std::unique_ptr<Reader> reader(new Reader(model, threads, isa, chunk));
+    const int64_t context = model.config().max_positions;
+    const EngineOptions options = {
+        .context = context,
+        .pages = EngineOptions::least_pages(context),
+        .cache = PromptCacheOptions{.memory_bytes = kCacheBytes, .min_tokens = 1},
+        .save_policy = {.min_tokens = 1},
+        .rules = {.rows = chunk, .round_seconds = 1e9, .piece = chunk}};
+    LOCKSTEP_ASSIGN_OR_RETURN(reader->engine_,
+                              StreamEngine::make(reader->pass_, reader->pool_, options));
+    return reader;
+  }
 
-  // `before`: tokens of the prompt that the session has read when it is asked.
+  // `before`: tokens of the prompt that a request before it has read.
   Result<Reply> reply(const Prompt& ids, int64_t before, double temperature) {
-    session_.reset();
+    const std::string salt = fmt::format("{}", ++requests_);  // shares nothing with those before
     if (before > 0) {
       const Prompt part(ids.begin(), ids.begin() + before);
-      LOCKSTEP_RETURN_IF_ERROR(session_.generate(request_of(part, 0, temperature), {}));
+      LOCKSTEP_RETURN_IF_ERROR(run(request_of(part, 0, temperature), salt));
     }
-    return session_.generate(request_of(ids, kReplyTokens, temperature), {});
+    LOCKSTEP_ASSIGN_OR_RETURN(Reply reply, run(request_of(ids, kReplyTokens, temperature), salt));
+    if (reply.end.timings.cached_tokens == before) return reply;
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("a prompt of which {} tokens were read before resumes after {}",
+                             before, reply.end.timings.cached_tokens)};
   }
 
  private:
+  Reader(const Model& model, int threads, Isa isa, int64_t chunk)
+      : pool_(threads),
+        pass_(model, {.pool = pool_, .isa = isa}, {.rows = chunk, .logit_rows = 1}) {}
+
+  Result<Reply> run(Request request, const std::string& salt) {
+    request.salt = salt;
+    LOCKSTEP_ASSIGN_OR_RETURN(ReplyStream stream, engine_->submit(std::move(request)));
+    Reply reply = std::move(collect_replies(stream).front());
+    LOCKSTEP_RETURN_IF_ERROR(reply.end.status);
+    return reply;
+  }
+
   ThreadPool pool_;
   ForwardPass pass_;
-  Session session_;
+  std::unique_ptr<StreamEngine> engine_;
+  int64_t requests_ = 0;
 };
 
 }  // namespace
@@ -78,15 +108,18 @@ Result<Clause> ReplyChecker::decide(const ReplyCase& each) {
   size_t longest = 0;
   for (const Prompt& ids : prompts_) longest = std::max(longest, ids.size());
   const Isa isa = options_.isas.front();
-  Reader fresh(model_, options_.threads, isa, static_cast<int64_t>(longest));
-  Reader reader(model_, each.threads, isa, each.chunk);
+  LOCKSTEP_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Reader> fresh,
+      Reader::make(model_, options_.threads, isa, static_cast<int64_t>(longest)));
+  LOCKSTEP_ASSIGN_OR_RETURN(const std::unique_ptr<Reader> reader,
+                            Reader::make(model_, each.threads, isa, each.chunk));
   Clause clause{.name = each.name, .verdict = Verdict::kPass, .figure = {}, .detail = {}};
   size_t tokens = 0;
   for (size_t i = 0; i < prompts_.size(); ++i) {
     const auto before = each.continued ? static_cast<int64_t>(prompts_[i].size() / 2) : 0;
     for (const double temperature : {0.0, 1.0}) {
-      LOCKSTEP_ASSIGN_OR_RETURN(const Reply want, fresh.reply(prompts_[i], 0, temperature));
-      LOCKSTEP_ASSIGN_OR_RETURN(const Reply got, reader.reply(prompts_[i], before, temperature));
+      LOCKSTEP_ASSIGN_OR_RETURN(const Reply want, fresh->reply(prompts_[i], 0, temperature));
+      LOCKSTEP_ASSIGN_OR_RETURN(const Reply got, reader->reply(prompts_[i], before, temperature));
       tokens += want.tokens.size();
       const std::string found = difference(got, want);
       if (found.empty() || clause.verdict == Verdict::kFail) continue;

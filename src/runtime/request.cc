@@ -1,0 +1,63 @@
+#include "runtime/request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtime/prompt_cache/cache_file.h"
+
+namespace lockstep {
+namespace {
+
+Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+Status check_prompt(const Request& request, const RequestLimits& limits) {
+  if (request.prompt.empty()) return invalid("the prompt has no tokens");
+  const auto length = static_cast<int64_t>(request.prompt.size());
+  if (length > limits.context) {
+    return invalid(
+        fmt::format("the prompt has {} tokens, the context holds {}", length, limits.context));
+  }
+  for (const int32_t id : request.prompt) {
+    if (id < 0 || id >= limits.vocab) {
+      return invalid(
+          fmt::format("token id {} is not in the vocabulary of {} ids", id, limits.vocab));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_request(const Request& request, const RequestLimits& limits) {
+  LOCKSTEP_RETURN_IF_ERROR(check_prompt(request, limits));
+  if (request.max_tokens && *request.max_tokens < 0) {
+    return invalid(fmt::format("max_tokens is {}; it must be at least 0", *request.max_tokens));
+  }
+  if (request.replies < 1 || request.replies > limits.streams) {
+    return invalid(
+        fmt::format("{} replies were asked for; it must be from 1 to {}, the streams of "
+                    "this engine",
+                    request.replies, limits.streams));
+  }
+  if (request.top_logprobs &&
+      (*request.top_logprobs < 0 || *request.top_logprobs > kMaxTopLogprobs)) {
+    return invalid(fmt::format("logprobs is {}; it must be from 0 to {}", *request.top_logprobs,
+                               kMaxTopLogprobs));
+  }
+  if (request.salt.size() > kMaxSaltBytes) {
+    return invalid(fmt::format("a salt of {} bytes; it must have at most {}", request.salt.size(),
+                               kMaxSaltBytes));
+  }
+  LOCKSTEP_RETURN_IF_ERROR(check_settings(request.sampling));
+  return check_token_ids(request.sampling, limits.vocab);
+}
+
+int64_t reply_limit(const Request& request, const RequestLimits& limits) {
+  const int64_t room = limits.context - static_cast<int64_t>(request.prompt.size());
+  return std::min(request.max_tokens.value_or(room), room);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,96 @@
+// One round: rows of several streams through the model, what follows from their logits, and only
+// then anything that stays. A stream that fails in any phase ends by name; the others go on with
+// unchanged bits, because nothing of a round is committed before all of it is known.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "model/forward_pass.h"
+#include "runtime/stream.h"
+
+namespace lockstep {
+
+enum class RoundPhase : uint8_t {
+  kEnter,    // a stream gets its place
+  kForward,  // the pass; nothing committed is written
+  kDraw,     // tokens from logits
+  kCheck,    // the request's own check
+  kCommit,   // the round's rows become state
+  kSave,     // snapshots are taken
+  kPublish,  // the caller is told
+};
+
+// For tests: asked in each phase for each stream that takes part, an error makes the phase fail for
+// it. An error in kForward is a failure of the whole pass.
+using FaultHook = std::function<Status(RoundPhase phase, uint64_t request, int64_t reply)>;
+
+// Takes the state of a stream at one of its points.
+using SnapshotSink =
+    std::function<void(Stream& stream, const SavePoint& point, SequenceState snapshot)>;
+
+struct Grant {
+  Stream* stream = nullptr;
+  int64_t rows = 0;
+};
+
+struct RoundSeconds {
+  double pass = 0.0;  // forward and commit
+  double draw = 0.0;  // sampling and log-probabilities
+};
+
+class Round {
+ public:
+  // The pass gives logits for as many rows as there are streams.
+  Round(ForwardPass& pass, ThreadPool& pool, FaultHook fault, SnapshotSink sink);
+
+  // Runs the granted rows, at least one stream's. Streams whose reply is over, well or not, have an
+  // `end` afterwards. If the pass fails, its streams are tried one by one, so that only those that
+  // fail alone end.
+  RoundSeconds run(std::span<const Grant> grants);
+
+ private:
+  // A stream's part in the round.
+  struct Part {
+    Stream* stream = nullptr;
+    int64_t rows = 0;
+    int64_t first_row = 0;
+    std::optional<size_t> logit_row;  // in the output
+    std::vector<StateMark> marks;
+    Status status;
+    // What was drawn, and what of it counts once the round is committed.
+    std::optional<Sampler> sampler;
+    std::optional<ReplyToken> token;
+    std::optional<FinishReason> finish;
+    std::optional<int32_t> stop_id;
+  };
+
+  Status ask(RoundPhase phase, const Stream& stream) const;
+  void build(std::span<const Grant> grants);
+  void add_part(const Grant& grant, Part& part);
+  Result<RoundOutput> forward();
+  void run_alone(std::span<const Grant> grants, const Error& error, RoundSeconds& seconds);
+  void note_faults(const RoundOutput& output);
+  void draw(const RoundOutput& output);
+  void draw_one(std::span<const float> logits, Part& part, SamplerScratch& scratch) const;
+  void judge(Part& part) const;
+  void commit();
+  void save(Part& part);
+  void publish(Part& part);
+
+  ForwardPass& pass_;
+  ThreadPool& pool_;
+  FaultHook fault_;
+  SnapshotSink sink_;
+  std::vector<SamplerScratch> scratch_;  // of each thread
+  RowBatch batch_;
+  std::vector<Part> parts_;
+  std::vector<int64_t> accepted_;
+};
+
+}  // namespace lockstep
