@@ -10,9 +10,11 @@
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const int count = std::stoi(argv[2]);
-  llama_log_set([](ggml_log_level level, const char* text, void*) {
-    if (level >= GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
-  }, nullptr);
+  llama_log_set(
+      [](ggml_log_level level, const char* text, void*) {
+        if (level >= GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
+      },
+      nullptr);
   llama_backend_init();
   llama_model_params model_params = llama_model_default_params();
   model_params.n_gpu_layers = 0;

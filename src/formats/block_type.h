@@ -35,7 +35,8 @@ struct BlockShape {
   int bytes;
 };
 
-constexpr BlockShape block_shape(BlockType type) {
+// Both inlined always: an object of an instruction set must not lend its copy to others.
+[[gnu::always_inline]] constexpr BlockShape block_shape(BlockType type) {
   constexpr BlockShape kShapes[kBlockTypes] = {
       {"Q4_0", 32, 18},   {"Q4_1", 32, 20},   {"Q5_0", 32, 22},   {"Q5_1", 32, 24},
       {"Q8_0", 32, 34},   {"Q2_K", 256, 84},  {"Q3_K", 256, 110}, {"Q4_K", 256, 144},
@@ -44,6 +45,8 @@ constexpr BlockShape block_shape(BlockType type) {
   return kShapes[static_cast<int>(type)];
 }
 
-constexpr const char* to_string(BlockType type) { return block_shape(type).name; }
+[[gnu::always_inline]] constexpr const char* to_string(BlockType type) {
+  return block_shape(type).name;
+}
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/real_math.h"
 #include "kernels/contract/op_contracts.h"
 #include "kernels/conv1d_causal/conv1d_causal.h"
 #include "kernels/conv1d_causal/reference.h"
@@ -79,7 +80,7 @@ class Conv1dCausalProblem final : public Problem {
         return static_cast<double>(weight_[static_cast<size_t>(tap * channels_ + channel)]) *
                u_[static_cast<size_t>(from * channels_ + channel)];
       });
-      values.push_back(sum / (1.0 + std::exp(-sum)));
+      values.push_back(sum / (1.0 + real_math::exp(-sum)));
     }
     return values;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/real_math.h"
 #include "kernels/contract/op_contracts.h"
 #include "kernels/delta_gates/delta_gates.h"
 #include "kernels/delta_gates/reference.h"
@@ -39,8 +40,8 @@ class DeltaGatesProblem final : public Problem {
     for (size_t i = 0; i < a_.size(); ++i) {
       const size_t head = i % static_cast<size_t>(heads_);
       const double x = static_cast<double>(a_[i]) + dt_bias_[head];
-      decay_bound.push_back(
-          delta_gates_decay_error(decay[i], x, negative_a_[head], std::log1p(std::exp(x))));
+      decay_bound.push_back(delta_gates_decay_error(decay[i], x, negative_a_[head],
+                                                    real_math::log1p(real_math::exp(x))));
       beta_bound.push_back(delta_gates_beta_error(beta[i]));
     }
     Expected expected;

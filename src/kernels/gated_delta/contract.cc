@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/real_math.h"
 #include "kernels/contract/op_contracts.h"
 #include "kernels/gated_delta/gated_delta.h"
 #include "kernels/gated_delta/reference.h"
@@ -129,7 +130,7 @@ class GatedDeltaProblem final : public Problem {
     for (int64_t i = 0; i < total() * value_heads_; ++i) {
       const double kind = random.uniform();
       const double reach = kind < 0.7 ? 0.05 : kind < 0.9 ? 3.0 : 316.0;
-      decay_.push_back(static_cast<float>(std::exp(-reach * random.uniform())));
+      decay_.push_back(static_cast<float>(real_math::exp(-reach * random.uniform())));
       beta_.push_back(static_cast<float>(random.uniform()));
     }
   }
