@@ -17,11 +17,7 @@ TEST(Soak, EveryReplyIsWhatItIsAlone) {
   const testing::SoakReport report = testing::run_soak(model, 1, 20.0);
   std::printf("%s\n", report.text().c_str());
   for (const std::string& difference : report.differences) ADD_FAILURE() << difference;
-  EXPECT_GT(report.equal, 0);
-  EXPECT_GT(report.cancelled, 0);
-  EXPECT_GT(report.resumed, 0);
-  EXPECT_GT(report.faulted, 0);
-  EXPECT_GT(report.preemptions, 0);
+  EXPECT_TRUE(report.saw_everything());
 }
 
 int64_t resident_bytes() {
@@ -33,6 +29,9 @@ int64_t resident_bytes() {
 
 // A short form of what scripts/soak.sh does 10,000 times.
 TEST(Soak, MemoryStaysFlatOverShortRequests) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the address sanitizer holds freed memory back on purpose";
+#endif
   const Model model = open_micro_model(testing::kSoakIds);
   ThreadPool pool(2);
   ForwardPass pass(model, {.pool = pool, .isa = best_isa()}, {.rows = 32, .logit_rows = 4});

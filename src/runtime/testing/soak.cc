@@ -286,7 +286,8 @@ SoakReport run_soak(const Model& model, uint64_t seed, double seconds) {
   const auto start = std::chrono::steady_clock::now();
   while (report.differences.empty()) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    if (passed.count() >= seconds) break;
+    const double limit = report.saw_everything() ? seconds : 20.0 * seconds;
+    if (passed.count() >= limit) break;
     soak_episode(model, seed++, report);
   }
   return report;

@@ -24,13 +24,18 @@ struct SoakReport {
   int64_t preemptions = 0;
   std::vector<std::string> differences;  // each with what repeats it
 
+  // Every way to end, to begin and to lose one's pages was met.
+  bool saw_everything() const {
+    return equal > 0 && cancelled > 0 && faulted > 0 && resumed > 0 && preemptions > 0;
+  }
   std::string text() const;
 };
 
 // One episode: a function of the seed but for the timing.
 void soak_episode(const Model& model, uint64_t seed, SoakReport& report);
 
-// Episodes of seed, seed + 1, ... until `seconds` are over or something differs.
+// Episodes of seed, seed + 1, ... until something differs or `seconds` are over; a slow build, as
+// under a sanitizer, goes on up to twenty times as long until it saw everything.
 SoakReport run_soak(const Model& model, uint64_t seed, double seconds);
 
 }  // namespace lockstep::testing
