@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "apps/engine.h"
-#include "apps/thinking_splitter.h"
 #include "base/json.h"
+#include "text/reply/reply_parser.h"
 
 namespace lockstep {
 namespace {

@@ -1,9 +1,11 @@
 #include "apps/reply.h"
 
 #include <utility>
+#include <vector>
 
 #include "apps/reply_printer.h"
 #include "text/detokenizer.h"
+#include "text/reply/reply_parser.h"
 
 namespace lockstep {
 namespace {
@@ -14,7 +16,7 @@ class ReplySink {
   ReplySink(const Tokenizer& tokenizer, const ReplyOptions& options)
       : options_(options),
         detokenizer_(tokenizer, !options.raw),
-        splitter_(options.begins_in_thinking),
+        parser_(options.begins_in_thinking, ToolSignatures()),
         printer_(options.terminal, options.dim) {}
 
   // The first error of standard output, after which nothing more is printed.
@@ -24,7 +26,11 @@ class ReplySink {
 
   void finish() {
     add_text(detokenizer_.finish());
-    if (!options_.raw) hand_on(splitter_.finish());
+    if (!options_.raw) {
+      std::vector<TextEvent> events;
+      parser_.finish(true, events);
+      hand_on(told_apart(events));
+    }
     if (options_.print && status_.ok()) status_ = printer_.finish();
   }
 
@@ -34,7 +40,18 @@ class ReplySink {
  private:
   void add_text(const std::string& text) {
     text_ += text;
-    hand_on(options_.raw ? ReplyText{{}, text} : splitter_.push(text));
+    if (options_.raw) return hand_on({{}, text});
+    std::vector<TextEvent> events;
+    parser_.push(text, events);
+    hand_on(told_apart(events));
+  }
+
+  static ReplyText told_apart(const std::vector<TextEvent>& events) {
+    ReplyText piece;
+    for (const TextEvent& event : events) {
+      (event.kind == TextEvent::Kind::kThinking ? piece.thinking : piece.answer) += event.text;
+    }
+    return piece;
   }
 
   void hand_on(const ReplyText& piece) {
@@ -45,7 +62,7 @@ class ReplySink {
 
   ReplyOptions options_;
   Detokenizer detokenizer_;
-  ThinkingSplitter splitter_;
+  ReplyParser parser_;
   ReplyPrinter printer_;
   Status status_;
   std::string text_;

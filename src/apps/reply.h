@@ -8,7 +8,7 @@
 
 #include "apps/engine.h"
 #include "apps/interrupt.h"
-#include "apps/thinking_splitter.h"
+#include "apps/reply_printer.h"
 #include "base/result.h"
 #include "runtime/reply.h"
 #include "runtime/request.h"

@@ -5,10 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "apps/thinking_splitter.h"
 #include "base/result.h"
 
 namespace lockstep {
+
+struct ReplyText {
+  std::string thinking;
+  std::string answer;
+};
 
 class ReplyPrinter {
  public:

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include "text/reply/tag_match.h"
+
 namespace lockstep {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n";
 
 Error bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 

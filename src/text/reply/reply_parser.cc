@@ -15,9 +15,9 @@ constexpr std::string_view kFunctionClose = "</function>";
 constexpr std::string_view kParameterOpen = "<parameter=";
 constexpr std::string_view kParameterClose = "</parameter>";
 
-using Kind = ReplyEvent::Kind;
+using Kind = TextEvent::Kind;
 
-void add(std::vector<ReplyEvent>& events, Kind kind, std::string_view text) {
+void add(std::vector<TextEvent>& events, Kind kind, std::string_view text) {
   events.push_back({kind, std::string(text)});
 }
 
@@ -162,7 +162,7 @@ void ReplyParser::begin_call(std::string_view name, Events& events) {
   add(events, Kind::kArguments, "{");
 }
 
-void ReplyParser::end_call(ReplyEvent::Kind how, Events& events) {
+void ReplyParser::end_call(TextEvent::Kind how, Events& events) {
   if (how == Kind::kCallEnd) add(events, Kind::kArguments, "}");
   add(events, how, "");
   place_ = Place::kAfterCall;
@@ -290,6 +290,14 @@ bool ReplyParser::step_after_call(bool at_end) {
   }
   place_ = Place::kText;
   return true;
+}
+
+bool ends_in_thinking(std::string_view prompt) {
+  const size_t open = prompt.rfind(kThinkOpen);
+  if (open == std::string_view::npos) return false;
+  const size_t turn = prompt.rfind("<|im_start|>");
+  if (turn != std::string_view::npos && turn > open) return false;
+  return prompt.find(kThinkClose, open) == std::string_view::npos;
 }
 
 }  // namespace lockstep

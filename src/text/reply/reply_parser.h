@@ -25,7 +25,7 @@
 
 namespace lockstep {
 
-struct ReplyEvent {
+struct TextEvent {
   enum class Kind : uint8_t {
     kThinking,   // text: a piece
     kContent,    // text: a piece
@@ -37,7 +37,7 @@ struct ReplyEvent {
   Kind kind = Kind::kContent;
   std::string text = {};
 
-  bool operator==(const ReplyEvent&) const = default;
+  bool operator==(const TextEvent&) const = default;
 };
 
 class ReplyParser {
@@ -50,10 +50,10 @@ class ReplyParser {
 
   // Appends what `text` makes certain. Held back until the text goes on: blanks that may belong to
   // a tag, and the start of what may be one.
-  void push(std::string_view text, std::vector<ReplyEvent>& events);
+  void push(std::string_view text, std::vector<TextEvent>& events);
   // Appends the rest. `whole`: the model ended the reply itself, so a call that it left open is
   // meant to end there; otherwise it was cut off. Nothing may be pushed after it.
-  void finish(bool whole, std::vector<ReplyEvent>& events);
+  void finish(bool whole, std::vector<TextEvent>& events);
 
  private:
   enum class Place : uint8_t {
@@ -72,7 +72,7 @@ class ReplyParser {
     std::string_view name;
   };
 
-  using Events = std::vector<ReplyEvent>;
+  using Events = std::vector<TextEvent>;
 
   bool step(bool at_end, Events& events);
   bool step_reply_start(bool at_end);
@@ -87,7 +87,7 @@ class ReplyParser {
   void begin_call(std::string_view name, Events& events);
   void begin_parameter(std::string_view key, Events& events);
   void add_value(std::string_view piece, bool last, Events& events);
-  void end_call(ReplyEvent::Kind how, Events& events);
+  void end_call(TextEvent::Kind how, Events& events);
   void give_text(std::string_view text, Events& events);
   void drop(size_t count) { pending_.erase(0, count); }
 
@@ -103,5 +103,8 @@ class ReplyParser {
   std::string value_;           // of a type that is decided at its end
   bool value_started_ = false;  // its first line break is dealt with
 };
+
+// True if a rendered prompt leaves a think block open.
+bool ends_in_thinking(std::string_view prompt);
 
 }  // namespace lockstep

@@ -7,8 +7,8 @@
 namespace lockstep {
 namespace {
 
-using Kind = ReplyEvent::Kind;
-using Events = std::vector<ReplyEvent>;
+using Kind = TextEvent::Kind;
+using Events = std::vector<TextEvent>;
 
 ToolSignatures tools() {
   const json::value list = parse_json(R"([{"type": "function", "function": {"name": "weather",
@@ -26,7 +26,7 @@ ToolSignatures tools() {
 // Neighbours of one kind as one.
 Events joined(const Events& events) {
   Events all;
-  for (const ReplyEvent& event : events) {
+  for (const TextEvent& event : events) {
     const bool piece = event.kind == Kind::kThinking || event.kind == Kind::kContent ||
                        event.kind == Kind::kArguments;
     if (piece && !all.empty() && all.back().kind == event.kind) {
@@ -61,7 +61,7 @@ Events parse(std::string_view text, const Options& options, const std::vector<si
 std::string show(const Events& events) {
   static constexpr const char* kNames[] = {"T", "C", "call", "args", "end", "cut"};
   std::string text;
-  for (const ReplyEvent& event : events) {
+  for (const TextEvent& event : events) {
     text += std::string(text.empty() ? "" : " | ") + kNames[static_cast<int>(event.kind)];
     if (!event.text.empty()) text += ":" + event.text;
   }
@@ -222,7 +222,7 @@ TEST(ReplyParser, AnySoupIsTheSameForEveryCutAndItsArgumentsAreJson) {
     }
     ASSERT_EQ(show(parse(text, options, cuts)), show(whole)) << text;
     std::string arguments;
-    for (const ReplyEvent& event : whole) {
+    for (const TextEvent& event : whole) {
       if (event.kind == Kind::kCallBegin) arguments.clear();
       if (event.kind == Kind::kArguments) arguments += event.text;
       if (event.kind == Kind::kCallEnd) {
@@ -248,6 +248,15 @@ TEST(ReplyParser, TextComesOutAsSoonAsItIsCertain) {
   EXPECT_EQ(push("lo\n"), "args:lo");
   EXPECT_EQ(push("</parameter>\n</"), "");
   EXPECT_EQ(push("function>"), R"(args:"} | end)");
+}
+
+TEST(EndsInThinking, LooksAtTheLastTurnOnly) {
+  EXPECT_TRUE(ends_in_thinking("<|im_start|>assistant\n<think>\n"));
+  EXPECT_FALSE(ends_in_thinking("<|im_start|>assistant\n<think>\n\n</think>\n\n"));
+  EXPECT_FALSE(
+      ends_in_thinking("<|im_start|>user\nWhat is <think>?<|im_end|>\n"
+                       "<|im_start|>assistant\n"));
+  EXPECT_FALSE(ends_in_thinking("plain"));
 }
 
 TEST(ToolSignatures, RefuseWhatIsNoToolByItsPlace) {
