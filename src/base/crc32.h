@@ -1,13 +1,21 @@
 // CRC-32 as zlib and Python's zlib.crc32 compute it: tells a damaged file, not a forged one.
 #pragma once
 
+#include <boost/crc.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace lockstep {
 
-// Of `bytes` appended to what `crc` is the checksum of; 0 begins.
-uint32_t crc32(uint32_t crc, std::span<const std::byte> bytes);
+// Of all that was added, in order.
+class Crc32 {
+ public:
+  void add(std::span<const std::byte> bytes) { crc_.process_bytes(bytes.data(), bytes.size()); }
+  uint32_t value() const { return crc_.checksum(); }
+
+ private:
+  boost::crc_32_type crc_;
+};
 
 }  // namespace lockstep

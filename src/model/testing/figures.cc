@@ -19,9 +19,9 @@ std::string weights_crc(const fs::path& folder) {
     if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  uint32_t crc = 0;
-  for (const fs::path& path : files) crc = crc32(crc, MappedFile::open(path).value().bytes());
-  return fmt::format("{:08x}", crc);
+  Crc32 crc;
+  for (const fs::path& path : files) crc.add(MappedFile::open(path).value().bytes());
+  return fmt::format("{:08x}", crc.value());
 }
 
 }  // namespace

@@ -11,35 +11,24 @@
 namespace lockstep::verify {
 namespace {
 
-constexpr PassLimits kLimits = {.rows = 64, .logit_rows = 64};
-
 class DraftRecorder {
  public:
   DraftRecorder(const Model& model, const CpuContext& context, std::span<const int32_t> ids,
                 std::span<const int32_t> positions)
       : model_(model),
         ids_(ids),
-        pass_(model, context, kLimits),
+        pass_(model, context, kRecordLimits),
         trunk_(model.state_shape()),
         post_{kMtpPost, SequenceState(model.draft_state_shape()), {}},
         pre_{kMtpPre, SequenceState(model.draft_state_shape()), {}} {
-    record_.dump.identity = {.producer = "lockstep " LOCKSTEP_VERSION,
-                             .source = "engine",
-                             .precision = model.precision_tuple(),
-                             .weights = weights_checksum(model.checkpoint()),
-                             .vocab = model.config().vocab_size};
-    record_.dump.ids.assign(ids.begin(), ids.end());
-    record_.dump.positions.assign(positions.begin(), positions.end());
+    record_.dump = begin_dump(model, ids, positions);
   }
 
   Result<DraftRecord> run(const Progress& progress) {
-    for (begin_ = 0; begin_ < std::ssize(ids_); begin_ += kLimits.rows) {
-      LOCKSTEP_RETURN_IF_ERROR(run_chunk());
-      if (progress) {
-        progress(static_cast<uint64_t>(std::min(begin_ + kLimits.rows, std::ssize(ids_))),
-                 ids_.size());
-      }
-    }
+    LOCKSTEP_RETURN_IF_ERROR(run_in_rounds(ids_.size(), progress, [this](int64_t begin) {
+      begin_ = begin;
+      return run_chunk();
+    }));
     count_accepted();
     return std::move(record_);
   }
@@ -52,7 +41,7 @@ class DraftRecorder {
   };
 
   Status run_chunk() {
-    const int64_t rows = std::min<int64_t>(kLimits.rows, std::ssize(ids_) - begin_);
+    const int64_t rows = std::min<int64_t>(kRecordLimits.rows, std::ssize(ids_) - begin_);
     const auto ids = ids_.subspan(static_cast<size_t>(begin_), static_cast<size_t>(rows));
     RowBatch batch;
     batch.segments = {{.sequence = &trunk_, .rows = rows}};
@@ -75,7 +64,7 @@ class DraftRecorder {
 
   Status run_draft(Convention& convention, std::span<const float> hidden) {
     const auto after = ids_.subspan(static_cast<size_t>(begin_) + 1);
-    const size_t rows = std::min(after.size(), static_cast<size_t>(kLimits.rows));
+    const size_t rows = std::min(after.size(), static_cast<size_t>(kRecordLimits.rows));
     if (rows == 0) return {};
     std::vector<int64_t> logit_rows(rows);
     std::iota(logit_rows.begin(), logit_rows.end(), 0);

@@ -35,9 +35,11 @@ std::optional<size_t> find_digits(std::string_view file, std::string_view key, s
 // The checksum of the file with zeros in the place of the digits at `at`.
 std::string checksum(std::string_view file, size_t at) {
   const auto bytes = std::as_bytes(std::span(file));
-  uint32_t crc = crc32(0, bytes.first(at));
-  crc = crc32(crc, std::as_bytes(std::span("00000000", kCrcDigits)));
-  return fmt::format("{:08x}", crc32(crc, bytes.subspan(at + kCrcDigits)));
+  Crc32 crc;
+  crc.add(bytes.first(at));
+  crc.add(std::as_bytes(std::span("00000000", kCrcDigits)));
+  crc.add(bytes.subspan(at + kCrcDigits));
+  return fmt::format("{:08x}", crc.value());
 }
 
 class Reader {

@@ -10,8 +10,6 @@
 namespace lockstep::verify {
 namespace {
 
-constexpr PassLimits kLimits = {.rows = 64, .logit_rows = 64};
-
 class EngineRecorder {
  public:
   EngineRecorder(const Model& model, const CpuContext& context, std::span<const int32_t> ids,
@@ -19,35 +17,26 @@ class EngineRecorder {
       : model_(model),
         layers_(static_cast<int64_t>(model.config().layers.size())),
         ids_(ids),
-        pass_(model, context, kLimits),
+        pass_(model, context, kRecordLimits),
         sequence_(model.state_shape()),
         draft_sequence_(model.draft_state_shape()) {
-    record_.dump.identity = {.producer = "lockstep " LOCKSTEP_VERSION,
-                             .source = "engine",
-                             .precision = model.precision_tuple(),
-                             .weights = weights_checksum(model.checkpoint()),
-                             .vocab = model.config().vocab_size};
-    record_.dump.ids.assign(ids.begin(), ids.end());
-    record_.dump.positions.assign(positions.begin(), positions.end());
+    record_.dump = begin_dump(model, ids, positions);
     record_.residual.resize(static_cast<size_t>(layers_ + 1));
     pass_.set_tap([this](std::string_view stage, int64_t layer, std::span<const float> data,
                          int64_t width) { keep(stage, layer, data, width); });
   }
 
   Result<EngineRecord> run(const Progress& progress) {
-    for (begin_ = 0; begin_ < std::ssize(ids_); begin_ += kLimits.rows) {
-      LOCKSTEP_RETURN_IF_ERROR(run_chunk());
-      if (progress) {
-        progress(static_cast<uint64_t>(std::min(begin_ + kLimits.rows, std::ssize(ids_))),
-                 ids_.size());
-      }
-    }
+    LOCKSTEP_RETURN_IF_ERROR(run_in_rounds(ids_.size(), progress, [this](int64_t begin) {
+      begin_ = begin;
+      return run_chunk();
+    }));
     return std::move(record_);
   }
 
  private:
   Status run_chunk() {
-    const int64_t rows = std::min<int64_t>(kLimits.rows, std::ssize(ids_) - begin_);
+    const int64_t rows = std::min<int64_t>(kRecordLimits.rows, std::ssize(ids_) - begin_);
     const auto ids = ids_.subspan(static_cast<size_t>(begin_), static_cast<size_t>(rows));
     RowBatch batch;
     batch.segments = {{.sequence = &sequence_, .rows = rows}};
@@ -72,7 +61,7 @@ class EngineRecorder {
   Status run_draft(const RoundOutput& output, std::vector<int64_t> logit_rows) {
     if (!model_.weights().mtp) return {};
     const auto after = ids_.subspan(static_cast<size_t>(begin_) + 1);
-    const size_t rows = std::min(after.size(), static_cast<size_t>(kLimits.rows));
+    const size_t rows = std::min(after.size(), static_cast<size_t>(kRecordLimits.rows));
     if (rows == 0) return {};
     while (!logit_rows.empty() && logit_rows.back() >= static_cast<int64_t>(rows)) {
       logit_rows.pop_back();
@@ -117,15 +106,28 @@ class EngineRecorder {
 
 }  // namespace
 
+StageDump begin_dump(const Model& model, std::span<const int32_t> ids,
+                     std::span<const int32_t> positions) {
+  StageDump dump;
+  dump.identity = {.producer = "lockstep " LOCKSTEP_VERSION,
+                   .source = "engine",
+                   .precision = model.precision_tuple(),
+                   .weights = weights_checksum(model.checkpoint()),
+                   .vocab = model.config().vocab_size};
+  dump.ids.assign(ids.begin(), ids.end());
+  dump.positions.assign(positions.begin(), positions.end());
+  return dump;
+}
+
 std::string weights_checksum(const Checkpoint& checkpoint) {
   std::vector<const MappedFile*> files;
   for (const MappedFile& file : checkpoint.files) files.push_back(&file);
   std::sort(files.begin(), files.end(), [](const MappedFile* a, const MappedFile* b) {
     return std::filesystem::path(a->path()) < std::filesystem::path(b->path());
   });
-  uint32_t crc = 0;
-  for (const MappedFile* file : files) crc = crc32(crc, file->bytes());
-  return fmt::format("{:08x}", crc);
+  Crc32 crc;
+  for (const MappedFile* file : files) crc.add(file->bytes());
+  return fmt::format("{:08x}", crc.value());
 }
 
 Result<EngineRecord> record_engine(const Model& model, const CpuContext& context,

@@ -1,6 +1,7 @@
 // Runs a sequence through the engine, or through its float64 pass, and keeps the stages.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "base/result.h"
 #include "kernels/cpu_context.h"
+#include "model/forward_pass.h"
 #include "model/model.h"
 #include "verify/stages/dump.h"
 
@@ -24,6 +26,23 @@ struct EngineRecord {
   std::vector<std::vector<float>> residual;
   std::vector<float> final_norm;
 };
+
+// Rows of a round that records.
+inline constexpr PassLimits kRecordLimits = {.rows = 64, .logit_rows = 64};
+
+// A dump of what the engine makes of `ids`, without stages.
+StageDump begin_dump(const Model& model, std::span<const int32_t> ids,
+                     std::span<const int32_t> positions);
+
+// Calls `run(begin)` for each round of kRecordLimits.rows of `count` rows.
+template <typename Run>
+Status run_in_rounds(size_t count, const Progress& progress, Run&& run) {
+  for (size_t begin = 0; begin < count; begin += kRecordLimits.rows) {
+    LOCKSTEP_RETURN_IF_ERROR(run(static_cast<int64_t>(begin)));
+    if (progress) progress(std::min<uint64_t>(begin + kRecordLimits.rows, count), count);
+  }
+  return {};
+}
 
 // CRC-32 of the weight files, in path order.
 std::string weights_checksum(const Checkpoint& checkpoint);
