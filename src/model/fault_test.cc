@@ -58,11 +58,8 @@ TEST_P(Faults, LaterRowsOfTheSequenceReadItsState) {
 
 TEST_P(Faults, SoundRoundsHaveNone) { EXPECT_TRUE(plant(0, 0, 0.5f).empty()); }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, Faults,
-                         ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit"),
-                         [](const auto& param_info) {
-                           return std::string(param_info.index == 0 ? "Dense" : "Moe");
-                         });
+INSTANTIATE_TEST_SUITE_P(Embedded, Faults, lockstep::testing::kEmbeddedModels,
+                         lockstep::testing::embedded_test_name);
 
 }  // namespace
 }  // namespace lockstep

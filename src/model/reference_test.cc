@@ -163,13 +163,8 @@ TEST_P(Reference, Int8StaysWithinItsGoals) {
              median(layers), layers.front(), errors.median.back());
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, Reference,
-                         ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit"),
-                         [](const auto& param_info) {
-                           return std::string(param_info.param).find("moe") != std::string::npos
-                                      ? "Moe"
-                                      : "Dense";
-                         });
+INSTANTIATE_TEST_SUITE_P(Embedded, Reference, lockstep::testing::kEmbeddedModels,
+                         lockstep::testing::embedded_test_name);
 
 }  // namespace
 }  // namespace lockstep

@@ -35,11 +35,8 @@ TEST_P(Round, RecurrentStateCannotBeCutBack) {
   EXPECT_TRUE(sequence_.truncate(5)) << "where it stands";
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, Round,
-                         ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit"),
-                         [](const auto& param_info) {
-                           return std::string(param_info.index == 0 ? "Dense" : "Moe");
-                         });
+INSTANTIATE_TEST_SUITE_P(Embedded, Round, lockstep::testing::kEmbeddedModels,
+                         lockstep::testing::embedded_test_name);
 
 }  // namespace
 }  // namespace lockstep

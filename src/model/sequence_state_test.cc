@@ -82,11 +82,8 @@ TEST_P(States, AStateThatWasUsedBeforeBecomesACopyOrEmpty) {
   EXPECT_TRUE(same_bits(got, std::span<const float>(want).last(got.size())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, States,
-                         ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit"),
-                         [](const auto& param_info) {
-                           return std::string(param_info.index == 0 ? "Dense" : "Moe");
-                         });
+INSTANTIATE_TEST_SUITE_P(Embedded, States, lockstep::testing::kEmbeddedModels,
+                         lockstep::testing::embedded_test_name);
 
 }  // namespace
 }  // namespace lockstep

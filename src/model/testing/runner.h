@@ -1,18 +1,27 @@
 // Runs prompts through a model in every schedule and keeps what came out.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/forward_pass.h"
 #include "model/model.h"
 
 namespace lockstep::testing {
+
+// Tests that take the name of an embedded model run on both, named Dense and Moe.
+inline const auto kEmbeddedModels = ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit");
+inline std::string embedded_test_name(const ::testing::TestParamInfo<const char*>& info) {
+  return std::string_view(info.param).find("moe") == std::string_view::npos ? "Dense" : "Moe";
+}
 
 std::filesystem::path embedded_folder(const std::string& name);
 // models/NAME, its draft head included.

@@ -96,13 +96,8 @@ TEST_P(Eval, Int8IsNearFullAndTheSameEveryTime) {
              against.worst_kl, against.agreeing, one.value().result.scored);
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, Eval,
-                         ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit"),
-                         [](const auto& param_info) {
-                           return std::string(param_info.param).find("moe") != std::string::npos
-                                      ? "Moe"
-                                      : "Dense";
-                         });
+INSTANTIATE_TEST_SUITE_P(Embedded, Eval, lockstep::testing::kEmbeddedModels,
+                         lockstep::testing::embedded_test_name);
 
 }  // namespace
 }  // namespace lockstep::verify

@@ -127,13 +127,8 @@ TEST_P(Float64, TapSeesTheStagesOfTheEngine) {
   EXPECT_GT(seen.size(), 10 * model_.config().layers.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, Float64,
-                         ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit"),
-                         [](const auto& param_info) {
-                           return std::string(param_info.param).find("moe") != std::string::npos
-                                      ? "Moe"
-                                      : "Dense";
-                         });
+INSTANTIATE_TEST_SUITE_P(Embedded, Float64, lockstep::testing::kEmbeddedModels,
+                         lockstep::testing::embedded_test_name);
 
 }  // namespace
 }  // namespace lockstep::verify

@@ -99,13 +99,8 @@ TEST_P(Mtp, RefusesWhatCannotBeCompared) {
   EXPECT_NE(compare(bad).error().message.find("neither"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, Mtp,
-                         ::testing::Values("tiny-dense-mlx-4bit", "tiny-moe-mlx-4bit"),
-                         [](const auto& param_info) {
-                           return std::string(param_info.param).find("moe") != std::string::npos
-                                      ? "Moe"
-                                      : "Dense";
-                         });
+INSTANTIATE_TEST_SUITE_P(Embedded, Mtp, lockstep::testing::kEmbeddedModels,
+                         lockstep::testing::embedded_test_name);
 
 }  // namespace
 }  // namespace lockstep::verify
