@@ -1,8 +1,9 @@
 // Speed of linear on the weight shapes of a 2b model (hidden 2048, FFN 6144, vocabulary 248320):
-//   linear_bench [threads] [isa] [rows...]
-// One line per shape, arithmetic and number of rows: microseconds (the best of repeated calls),
+//   linear_bench [threads] [isa] [MiB] [rows...]
+// Weights cycle through a buffer of that size, 400 MiB by default: more than the caches hold. One
+// line per shape, arithmetic and number of rows: microseconds (the best of repeated calls),
 // GB/s of packed weights and its share of what a plain read loop reaches in the same run, and
-// 10^9 products a second. Weights cycle through a buffer far larger than the caches.
+// 10^9 products a second. Rows are quantised beforehand: many products share that.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,6 @@
 namespace lockstep {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{400} << 20;
 constexpr double kSecondsPerCase = 0.15;
 
 struct Kind {
@@ -62,7 +62,7 @@ double best_time(const Function& function) {
 
 // Bytes a second that all threads together can read.
 double read_bandwidth(const CpuContext& context, const Buffer<uint64_t>& buffer) {
-  constexpr int64_t kTask = 1 << 17;
+  constexpr int64_t kTask = 1 << 16;
   const auto tasks = static_cast<int64_t>(buffer.size()) / kTask;
   std::vector<uint64_t> sums(static_cast<size_t>(tasks));
   const double seconds = best_time([&](int64_t) {
@@ -103,17 +103,12 @@ void measure(const CpuContext& context, const Buffer<uint64_t>& buffer, double b
   std::vector<float> x(static_cast<size_t>(rows * shape.k)), y(static_cast<size_t>(rows * shape.n));
   std::mt19937 random(1);
   for (float& value : x) value = static_cast<float>(random() % 1000) * 0.002f - 1.0f;
-  const auto groups = static_cast<size_t>(rows * activation_groups(shape.k));
-  std::vector<int8_t> q(groups * kActivationGroup);
-  std::vector<float> scale(groups), sum(groups);
-  const QuantizedRows quantized{q.data(), scale.data(), sum.data()};
+  std::vector<ActivationBlock> quantized(static_cast<size_t>(rows * activation_blocks(shape.k)));
+  run_quantize_rows(context, {.x = x.data(), .rows = rows, .k = shape.k, .out = quantized.data()});
   const double seconds = best_time([&](int64_t i) {
-    if (kind.int8) {
-      run_quantize_rows(context, {.x = x.data(), .rows = rows, .k = shape.k, .out = quantized});
-    }
     run_linear(context, {.weight = weight_in(buffer, kind, shape, i),
                          .x = x.data(),
-                         .x_quantized = kind.int8 ? &quantized : nullptr,
+                         .x_quantized = kind.int8 ? quantized.data() : nullptr,
                          .rows = rows,
                          .y = y.data(),
                          .y_stride = shape.n});
@@ -134,10 +129,11 @@ int main(int argc, char** argv) {
   ThreadPool pool(argc > 1 ? std::max(1, std::atoi(argv[1])) : 2);
   const Isa isa = argc > 2 ? parse_isa(argv[2]).value_or(best_isa()) : best_isa();
   std::vector<int64_t> rows;
-  for (int i = 3; i < argc; ++i) rows.push_back(std::atoll(argv[i]));
+  const size_t mebibytes = argc > 3 ? static_cast<size_t>(std::max(1, std::atoi(argv[3]))) : 400;
+  for (int i = 4; i < argc; ++i) rows.push_back(std::atoll(argv[i]));
   if (rows.empty()) rows = {1, 8, 128};
   const CpuContext context{pool, isa};
-  Buffer<uint64_t> buffer(kBufferBytes / sizeof(uint64_t));
+  Buffer<uint64_t> buffer((mebibytes << 20) / sizeof(uint64_t));
   // Words that are sane bf16 scales and any packed integers: 0x3c00..0x3cff and the same negative.
   std::mt19937_64 random(2);
   for (uint64_t& word : buffer.span())

@@ -19,7 +19,8 @@ else()
 endif()
 set(LOCKSTEP_ISA_FLAGS_scalar "")
 set(LOCKSTEP_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
-set(LOCKSTEP_ISA_FLAGS_avx512 -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+set(LOCKSTEP_ISA_FLAGS_avx512 -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl
+    -mavx512vnni)
 if(LOCKSTEP_EMULATE_AVX512)
   set(LOCKSTEP_ISA_FLAGS_avx512 ${LOCKSTEP_ISA_FLAGS_avx2} -Wno-psabi
       -include ${PROJECT_SOURCE_DIR}/src/kernels/simd/avx512_simde.h)

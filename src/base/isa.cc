@@ -56,7 +56,7 @@ bool isa_available(Isa isa) {
       if (kEmulatesAvx512) return isa_available(Isa::kAvx2);
       return isa_available(Isa::kAvx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl");
+             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
     case Isa::kNeon:
       return false;
 #elif defined(__aarch64__)

@@ -5,17 +5,6 @@
 #include "model/forward_pass.h"
 
 namespace lockstep {
-namespace {
-
-QuantizedRows take_quantized(int64_t elements, int64_t groups, Carver& carver) {
-  QuantizedRows rows;
-  rows.q = carver.take<int8_t>(elements);
-  rows.scale = carver.take<float>(groups);
-  rows.sum = carver.take<float>(groups);
-  return rows;
-}
-
-}  // namespace
 
 Activations::Activations(const ModelConfig& config, const PassLimits& limits, Carver& carver) {
   const int64_t rows = limits.rows;
@@ -37,9 +26,9 @@ Activations::Activations(const ModelConfig& config, const PassLimits& limits, Ca
   sin = carver.take<float>(rows * rotary);
 
   const int64_t widest = std::max({2 * hidden, q_width, value_width, ffn_width});
-  const int64_t groups = std::max(rows * activation_groups(widest),
-                                  slots * activation_groups(config.moe.intermediate));
-  quantized = take_quantized(groups * kActivationGroup, groups, carver);
+  quantized = carver.take<ActivationBlock>(
+      std::max(rows * activation_blocks(widest),
+               slots * activation_blocks(moe ? config.moe.intermediate : 0)));
 
   query_gate = carver.take<float>(rows * 2 * q_width);
   query = carver.take<float>(rows * q_width);

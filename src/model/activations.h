@@ -35,12 +35,12 @@ class Carver {
 struct Activations {
   Activations(const ModelConfig& config, const PassLimits& limits, Carver& carver);
 
-  float* residual;          // [R, H]
-  float* normed;            // [R, H]: input of a mixer or FFN; at the end, after the final norm
-  float* branch;            // [R, H]: output of a mixer or FFN, before it joins the residual stream
-  float* cos;               // [R, rotary / 2]
-  float* sin;               // [R, rotary / 2]
-  QuantizedRows quantized;  // of the widest product input
+  float* residual;  // [R, H]
+  float* normed;    // [R, H]: input of a mixer or FFN; at the end, after the final norm
+  float* branch;    // [R, H]: output of a mixer or FFN, before it joins the residual stream
+  float* cos;       // [R, rotary / 2]
+  float* sin;       // [R, rotary / 2]
+  ActivationBlock* quantized;  // [R, ...] of the widest product input
 
   // Full attention
   float* query_gate;  // [R, Nq, 2 Dh]: q_proj's output, per head query and gate

@@ -25,15 +25,15 @@ void LayerRun::show_residual(std::string_view stage) const {
   show(stage, act.residual, width);
 }
 
-const QuantizedRows* quantized_for(const LayerRun& run, const MatrixView& weight,
-                                   ProductInput& input) {
+const ActivationBlock* quantized_for(const LayerRun& run, const MatrixView& weight,
+                                     ProductInput& input) {
   if (run.precision == Precision::kFull || !takes_int8(weight)) return nullptr;
   if (!input.is_quantized) {
     run_quantize_rows(run.context,
                       {.x = input.x, .rows = input.rows, .k = input.k, .out = run.act.quantized});
     input.is_quantized = true;
   }
-  return &run.act.quantized;
+  return run.act.quantized;
 }
 
 void project(const LayerRun& run, const MatrixView& weight, ProductInput& input, float* y) {

@@ -48,8 +48,8 @@ void project(const LayerRun& run, const MatrixView& weight, ProductInput& input,
 void project_full(const LayerRun& run, const MatrixView& weight, const ProductInput& input,
                   float* y);
 // Quantised rows of `input` if the weight's encoding and the precision take them, else null.
-const QuantizedRows* quantized_for(const LayerRun& run, const MatrixView& weight,
-                                   ProductInput& input);
+const ActivationBlock* quantized_for(const LayerRun& run, const MatrixView& weight,
+                                     ProductInput& input);
 
 // Each reads act.normed and writes act.branch. `index` counts the layers of its own kind.
 void run_attention_layer(const LayerRun& run, const AttentionWeights& weights, int64_t index);

@@ -37,12 +37,7 @@ class LinearProblem : public Problem {
     x_ = random.normals(total() * k_);
     if (stress()) make_stress();
     disturb(x_, k_);
-    groups_ = activation_groups(k_);
-    const TestQuantized quantized(default_context(), x_.data(), total(), k_);
-    const QuantizedRows& rows = quantized.rows();
-    q_.assign(rows.q, rows.q + total() * groups_ * kActivationGroup);
-    scale_.assign(rows.scale, rows.scale + total() * groups_);
-    sum_.assign(rows.sum, rows.sum + total() * groups_);
+    quantized_ = quantized_rows(default_context(), x_.data(), total(), k_);
   }
 
   std::vector<OutputSpec> outputs() const override { return {{"y", slots_ * n_}}; }
@@ -87,19 +82,15 @@ class LinearProblem : public Problem {
 
   // The rows of a call, as the op takes them.
   struct Rows {
-    std::vector<float> x, scale, sum;
-    std::vector<int8_t> q;
-    QuantizedRows quantized;
+    std::vector<float> x;
+    std::vector<ActivationBlock> quantized;
   };
   void fill(std::span<const Segment> segments, Rows& rows) const {
     if (!int8_) {
       rows.x = gather(x_, k_, segments);
       return;
     }
-    rows.q = gather(q_, groups_ * kActivationGroup, segments);
-    rows.scale = gather(scale_, groups_, segments);
-    rows.sum = gather(sum_, groups_, segments);
-    rows.quantized = {rows.q.data(), rows.scale.data(), rows.sum.data()};
+    rows.quantized = gather(quantized_, activation_blocks(k_), segments);
   }
 
   bool int8_;
@@ -142,37 +133,28 @@ class LinearProblem : public Problem {
     for (int64_t k = 0; k < k_; ++k) {
       terms[static_cast<size_t>(k / kActivationGroup)] +=
           reference_weight(weight, column % n_, k).value() *
-          reference_dequantized(quantized(), k_, row, k);
+          reference_dequantized(quantized_.data(), k_, row, k);
     }
     return terms;
   }
 
-  // All rows of the problem.
-  QuantizedRows quantized() const {
-    return {const_cast<int8_t*>(q_.data()), const_cast<float*>(scale_.data()),
-            const_cast<float*>(sum_.data())};
-  }
-
   void add(int64_t row, int64_t column, Expected& expected) const {
     const MatrixView weight = matrix(matrix_of(row, column / n_)).row_slice(column % n_, 1);
-    QuantizedRows one = quantized();
-    one = {one.q + row * groups_ * kActivationGroup, one.scale + row * groups_,
-           one.sum + row * groups_};
     double want = 0.0, magnitude = 0.0;
-    reference_linear({.weight = weight,
-                      .x = x_.data() + row * k_,
-                      .x_quantized = int8_ ? &one : nullptr,
-                      .rows = 1},
-                     &want, &magnitude);
+    reference_linear(
+        {.weight = weight,
+         .x = x_.data() + row * k_,
+         .x_quantized = int8_ ? quantized_.data() + row * activation_blocks(k_) : nullptr,
+         .rows = 1},
+        &want, &magnitude);
     const double bound =
         int8_ ? linear_int8_bound(k_, magnitude) : linear_float_bound(k_, magnitude);
     expected.values.push_back({0, row * slots_ * n_ + column, want, bound});
   }
 
   ContractMatrix weight_;
-  int64_t groups_ = 0;
-  std::vector<float> x_, scale_, sum_;
-  std::vector<int8_t> q_;
+  std::vector<float> x_;
+  std::vector<ActivationBlock> quantized_;
 };
 
 class PlainLinearProblem final : public LinearProblem {
@@ -186,7 +168,7 @@ class PlainLinearProblem final : public LinearProblem {
     fill(segments, rows);
     run_linear(context, {.weight = matrix(0),
                          .x = int8_ ? nullptr : rows.x.data(),
-                         .x_quantized = int8_ ? &rows.quantized : nullptr,
+                         .x_quantized = int8_ ? rows.quantized.data() : nullptr,
                          .rows = rows_of(segments),
                          .y = out.data(0),
                          .y_stride = n_});
@@ -222,15 +204,15 @@ class GroupedLinearProblem final : public LinearProblem {
                         .x_row = x_row.data(),
                         .y_row = y_row.data(),
                         .x = int8_ ? nullptr : rows.x.data(),
-                        .x_quantized = int8_ ? &rows.quantized : nullptr,
+                        .x_quantized = int8_ ? rows.quantized.data() : nullptr,
                         .y = out.data(0)});
   }
 };
 
 // With float32 activations, and with quantised rows where the encoding takes them.
 void append_classes(const MatrixView& weight, int64_t experts, std::vector<ShapeClass>& classes) {
-  const QuantizedRows rows;
-  for (const QuantizedRows* quantized : {static_cast<const QuantizedRows*>(nullptr), &rows}) {
+  const ActivationBlock rows = {};
+  for (const ActivationBlock* quantized : {static_cast<const ActivationBlock*>(nullptr), &rows}) {
     ShapeClass shape = shape_class(LinearArgs{.weight = weight, .x_quantized = quantized});
     if (quantized != nullptr && shape.at(".int8") == 0) continue;
     if (experts > 0) {

@@ -7,11 +7,11 @@ namespace lockstep {
 
 // Some outputs of some rows: one task.
 struct LinearTile {
-  MatrixView weight;               // its outputs only, [n, K]
-  const float* x = nullptr;        // row 0 of [*, K]
-  QuantizedRows x_quantized = {};  // row 0
-  const int64_t* x_row = nullptr;  // [rows]; null: row i reads row i
-  const int64_t* y_row = nullptr;  // [rows]; null: row i writes row i
+  MatrixView weight;                             // its outputs only, [n, K]
+  const float* x = nullptr;                      // row 0 of [*, K]
+  const ActivationBlock* x_quantized = nullptr;  // row 0
+  const int64_t* x_row = nullptr;                // [rows]; null: row i reads row i
+  const int64_t* y_row = nullptr;                // [rows]; null: row i writes row i
   int64_t rows = 0;
   float* y = nullptr;  // first output of row 0
   int64_t y_stride = 0;
@@ -24,5 +24,4 @@ struct LinearTile {
 
 LOCKSTEP_DECLARE_PER_ISA(void linear_float_tile(const LinearTile& tile);
                          void linear_int8_tile(const LinearTile& tile);
-                         void quantize_row(const float* x, int64_t k, int8_t* q, float* scale,
-                                           float* sum))
+                         void quantize_row(const float* x, int64_t k, ActivationBlock* out))

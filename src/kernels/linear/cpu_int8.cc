@@ -1,167 +1,116 @@
 // Affine weights and blocks with int8 activations: a block of some weight rows is unpacked once and
-// meets up to 16 rows, whose accumulators stay beside it.
+// meets many rows, whose accumulators stay beside it.
 #include <algorithm>
 #include <type_traits>
 
 #include "kernels/linear/cpu.h"
-#include "kernels/linear/int8_blocks.h"
+#include "kernels/linear/int8_rows.h"
 
 namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
-constexpr int64_t kRows = 16;
+// Accumulators of this many outputs, and a block of the rows, stay in the first-level cache.
+constexpr int64_t kOutputs = 16;
+constexpr int64_t kRows = kMostRows;
 
-// Rows stand a power of two apart and would meet in few sets of the first-level cache. More than
-// this many are copied together, block by block, for many outputs at a time; fewer are read where
-// they are, and only few weight rows at a time, which suits the prefetchers.
-constexpr int64_t kFewRows = 4;
-constexpr int64_t kFewOutputs = 4;
-constexpr int64_t kManyOutputs = 16;
-
-// Up to 16 rows from one block on.
-struct RowPointers {
-  static constexpr int64_t kMost = kRows;
-  const int8_t* q[kRows];
-  const float* scale[kRows];
-  const float* sum[kRows];
-};
-
-RowPointers at_group(const RowPointers& rows, int64_t g, int64_t count) {
-  RowPointers moved;
-  for (int64_t r = 0; r < count; ++r) {
-    moved.q[r] = rows.q[r] + g * kActivationGroup;
-    moved.scale[r] = rows.scale[r] + g;
-    moved.sum[r] = rows.sum[r] + g;
-  }
-  return moved;
-}
-
-struct CopiedRows {
-  alignas(64) int8_t q[kRows][kActivationBlock];
-  alignas(64) float scale[kRows][kGroupsPerBlock];
-  alignas(64) float sum[kRows][kGroupsPerBlock];
-
-  RowPointers copy(const RowPointers& block, int64_t count) {
-    RowPointers copied;
-    for (int64_t r = 0; r < count; ++r) {
-      for (int64_t i = 0; i < kActivationBlock; i += 64) {
-        I32x16::load(block.q[r] + i).store(q[r] + i);
+// One row: weights are read in the order in which they are stored.
+template <typename Matrix>
+void multiply_row(const Matrix& matrix, int64_t groups, int64_t outputs, const ActivationBlock* x,
+                  float* y) {
+  for (int64_t output = 0; output < outputs; output += 4) {
+    const int64_t count = std::min<int64_t>(4, outputs - output);
+    F32x16 acc[4] = {F32x16::zero(), F32x16::zero(), F32x16::zero(), F32x16::zero()};
+    for (int64_t o = 0; o < count; ++o) {
+      const typename Matrix::Row row[1] = {matrix.row(output + o)};
+      F32x16 sum = F32x16::zero();
+      const ActivationBlock* block = x;
+      for (int64_t g = 0; g < groups; g += kGroupsPerBlock, ++block) {
+        row[0].prefetch(g);
+        add_blocks<1>(row, g, std::min(kGroupsPerBlock, groups - g), &block, 1, &sum);
       }
-      F32x16::load(block.scale[r]).store(scale[r]);
-      F32x16::load(block.sum[r]).store(sum[r]);
-      copied.q[r] = q[r];
-      copied.scale[r] = scale[r];
-      copied.sum[r] = sum[r];
+      acc[o] = sum;
     }
-    return copied;
-  }
-};
-
-template <int kBits>
-struct WeightRow {
-  const uint8_t* packed;
-  const std::byte* scales;
-  const std::byte* biases;
-  DType type;
-  int64_t ratio;  // groups of activations that share a scale
-
-  WeightRow(const MatrixView& weight, int64_t output)
-      : type(weight.dtype), ratio(weight.group / kActivationGroup) {
-    const auto row = static_cast<size_t>(output);
-    packed = reinterpret_cast<const uint8_t*>(weight.data) + row * weight.row_bytes();
-    scales = weight.scales + row * weight.scale_row_bytes();
-    biases = weight.biases + row * weight.scale_row_bytes();
-  }
-
-  // Adds the block of groups [g, g + present) to acc[0 .. count).
-  [[gnu::always_inline]] void add_block(int64_t g, int64_t present, const RowPointers& rows,
-                                        int64_t count, F32x16* acc) const {
-    uint8_t padded[64 * kBits];
-    const uint8_t* block = packed + g * 4 * kBits;
-    if (present < kGroupsPerBlock) {
-      std::memset(padded, 0, sizeof(padded));
-      std::memcpy(padded, block, static_cast<size_t>(present) * 4 * kBits);
-      block = padded;
-    }
-    I32x16 dots[kRows];
-    dot_block<kBits>(block, rows.q, count, dots);
-    const F32x16 scale = spread_scales(type, scales, g, present, ratio);
-    const F32x16 bias = spread_scales(type, biases, g, present, ratio);
-    for (int64_t r = 0; r < count; ++r) {
-      const F32x16 t = fma(scale, to_f32(dots[r]), bias * F32x16::load(rows.sum[r]));
-      acc[r] = fma(F32x16::load(rows.scale[r]), t, acc[r]);
-    }
-  }
-};
-
-// One weight row and one row: everything stays in registers. Row is a WeightRow or a BlockRow.
-template <typename Row>
-void multiply_row(const MatrixView& weight, const RowPointers& row, float* y) {
-  const int64_t groups = weight.cols / kActivationGroup;
-  for (int64_t output = 0; output < weight.rows; ++output) {
-    const Row weight_row(weight, output);
-    F32x16 acc = F32x16::zero();
-    for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
-      const int64_t present = std::min(kGroupsPerBlock, groups - g);
-      weight_row.add_block(g, present, at_group(row, g, 1), 1, &acc);
-    }
-    y[output] = reduce_add_block(acc);
+    float sums[4];
+    reduce_add_4_blocks(acc, sums);
+    std::copy_n(sums, count, y + output);
   }
 }
 
-// Outputs [output, output + outputs) of some rows.
+// Adds one block of some outputs to acc[output][row].
 template <typename Row>
-void multiply_rows(const MatrixView& weight, int64_t output, int64_t outputs,
-                   const RowPointers& rows, float* const* y, int64_t count) {
-  const int64_t groups = weight.cols / kActivationGroup;
-  F32x16 acc[kManyOutputs][kRows];
-  for (int64_t o = 0; o < outputs; ++o) {
-    for (int64_t r = 0; r < count; ++r) acc[o][r] = F32x16::zero();
-  }
-  CopiedRows copied;
-  for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
-    const int64_t present = std::min(kGroupsPerBlock, groups - g);
-    RowPointers block = at_group(rows, g, count);
-    if (count > kFewRows) block = copied.copy(block, count);
-    for (int64_t o = 0; o < outputs; ++o) {
-      const Row weight_row(weight, output + o);
-      weight_row.add_block(g, present, block, count, acc[o]);
+void add_block_of_outputs(const Row* weights, int64_t outputs, int64_t g, int64_t present,
+                          const ActivationBlock* const* x, int64_t count, F32x16 (*acc)[kRows]) {
+  int64_t o = 0;
+  if constexpr (kOutputsTogether == 2) {
+    for (; o + 2 <= outputs; o += 2) {
+      const Row pair[2] = {weights[o], weights[o + 1]};
+      add_blocks<2>(pair, g, present, x, count, acc[o]);
     }
+  }
+  for (; o < outputs; ++o) {
+    const Row one[1] = {weights[o]};
+    add_blocks<1>(one, g, present, x, count, acc[o]);
+  }
+}
+
+// Up to kOutputs outputs of up to kRows rows.
+template <typename Row>
+void multiply_rows(const Row* weights, int64_t outputs, int64_t groups,
+                   const ActivationBlock* const* rows, int64_t count, float* const* y,
+                   int64_t first_output) {
+  F32x16 acc[kOutputs][kRows];
+  for (int64_t o = 0; o < kOutputs; ++o) std::fill_n(acc[o], count, F32x16::zero());
+  const ActivationBlock* x[kRows];
+  std::copy_n(rows, count, x);
+  for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
+    add_block_of_outputs(weights, outputs, g, std::min(kGroupsPerBlock, groups - g), x, count, acc);
+    for (int64_t r = 0; r < count; ++r) ++x[r];
   }
   for (int64_t r = 0; r < count; ++r) {
-    for (int64_t o = 0; o < outputs; ++o) y[r][output + o] = reduce_add_block(acc[o][r]);
+    for (int64_t o = 0; o < outputs; o += 4) {
+      const F32x16 four[4] = {acc[o][r], acc[o + 1][r], acc[o + 2][r], acc[o + 3][r]};
+      float sums[4];
+      reduce_add_4_blocks(four, sums);
+      std::copy_n(sums, std::min<int64_t>(4, outputs - o), y[r] + first_output + o);
+    }
   }
 }
 
-template <typename Row>
-void multiply_tile(const MatrixView& weight, const RowPointers& rows, float* const* y,
+template <typename Matrix>
+void multiply_tile(const MatrixView& weight, const ActivationBlock* const* rows, float* const* y,
                    int64_t count) {
-  if (count == 1) return multiply_row<Row>(weight, rows, y[0]);
-  const int64_t step = count > kFewRows ? kManyOutputs : kFewOutputs;
-  for (int64_t output = 0; output < weight.rows; output += step) {
-    const int64_t outputs = std::min(step, weight.rows - output);
-    multiply_rows<Row>(weight, output, outputs, rows, y, count);
+  const Matrix matrix(weight);
+  const int64_t groups = weight.cols / kActivationGroup;
+  if (count == 1) return multiply_row(matrix, groups, weight.rows, rows[0], y[0]);
+  typename Matrix::Row weights[kOutputs];
+  for (int64_t output = 0; output < weight.rows; output += kOutputs) {
+    const int64_t outputs = std::min(kOutputs, weight.rows - output);
+    for (int64_t o = 0; o < outputs; ++o) weights[o] = matrix.row(output + o);
+    multiply_rows(weights, outputs, groups, rows, count, y, output);
   }
 }
 
 // Calls function with std::type_identity of what reads the weight's rows.
 template <typename Function>
-void with_row_type(const MatrixView& weight, const Function& function) {
+void with_matrix_type(const MatrixView& weight, const Function& function) {
   if (weight.encoding == Encoding::kAffine) {
-    return with_bits(weight.bits,
-                     [&](auto bits) { function(std::type_identity<WeightRow<bits()>>()); });
+    return with_bits(weight.bits, [&](auto bits) {
+      with_float_type(weight.dtype, [&](auto type) {
+        function(std::type_identity<AffineMatrix<bits(), type()>>());
+      });
+    });
   }
   switch (weight.block) {
     case BlockType::kQ4_0:
-      return function(std::type_identity<BlockRow<BlockType::kQ4_0>>());
+      return function(std::type_identity<BlockMatrix<BlockType::kQ4_0>>());
     case BlockType::kQ8_0:
-      return function(std::type_identity<BlockRow<BlockType::kQ8_0>>());
+      return function(std::type_identity<BlockMatrix<BlockType::kQ8_0>>());
     case BlockType::kQ4_K:
-      return function(std::type_identity<BlockRow<BlockType::kQ4_K>>());
+      return function(std::type_identity<BlockMatrix<BlockType::kQ4_K>>());
     case BlockType::kQ5_K:
-      return function(std::type_identity<BlockRow<BlockType::kQ5_K>>());
+      return function(std::type_identity<BlockMatrix<BlockType::kQ5_K>>());
     case BlockType::kQ6_K:
-      return function(std::type_identity<BlockRow<BlockType::kQ6_K>>());
+      return function(std::type_identity<BlockMatrix<BlockType::kQ6_K>>());
     default:
       LOCKSTEP_CHECK(false, to_string(weight.block));
   }
@@ -170,20 +119,17 @@ void with_row_type(const MatrixView& weight, const Function& function) {
 }  // namespace
 
 void linear_int8_tile(const LinearTile& tile) {
-  const int64_t groups = activation_groups(tile.weight.cols);
+  const int64_t blocks = activation_blocks(tile.weight.cols);
   for (int64_t first = 0; first < tile.rows; first += kRows) {
     const int64_t count = std::min(kRows, tile.rows - first);
-    RowPointers rows;
+    const ActivationBlock* rows[kRows];
     float* y[kRows];
     for (int64_t r = 0; r < count; ++r) {
-      const int64_t source = tile.source(first + r);
-      rows.q[r] = tile.x_quantized.q + source * groups * kActivationGroup;
-      rows.scale[r] = tile.x_quantized.scale + source * groups;
-      rows.sum[r] = tile.x_quantized.sum + source * groups;
+      rows[r] = tile.x_quantized + tile.source(first + r) * blocks;
       y[r] = tile.y + tile.target(first + r) * tile.y_stride;
     }
-    with_row_type(tile.weight, [&](auto row) {
-      multiply_tile<typename decltype(row)::type>(tile.weight, rows, y, count);
+    with_matrix_type(tile.weight, [&](auto matrix) {
+      multiply_tile<typename decltype(matrix)::type>(tile.weight, rows, y, count);
     });
   }
 }

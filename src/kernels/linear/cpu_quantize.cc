@@ -40,8 +40,8 @@ void store_in_block_order(const int32_t (&integers)[kActivationGroup], int8_t* f
 
 }  // namespace
 
-void quantize_row(const float* x, int64_t k, int8_t* q, float* scale, float* sum) {
-  const int64_t groups = activation_groups(k);
+void quantize_row(const float* x, int64_t k, ActivationBlock* out) {
+  const int64_t groups = activation_blocks(k) * kGroupsPerBlock;
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t begin = g * kActivationGroup;
     float values[kActivationGroup] = {};
@@ -58,11 +58,15 @@ void quantize_row(const float* x, int64_t k, int8_t* q, float* scale, float* sum
       round_to_q(a, divisor).store(integers);
       round_to_q(b, divisor).store(integers + kLanes);
     }
-    int32_t total = 0;
-    for (int32_t i : integers) total += i;
-    store_in_block_order(integers, q + activation_position(begin));
-    scale[activation_group_position(g)] = group.scale;
-    sum[activation_group_position(g)] = static_cast<float>(total);
+    int32_t first = 0, second = 0;
+    for (int i = 0; i < 16; ++i) first += integers[i];
+    for (int i = 16; i < 32; ++i) second += integers[i];
+    ActivationBlock& block = out[g / kGroupsPerBlock];
+    const int64_t lane = activation_lane(g);
+    store_in_block_order(integers, block.q + 4 * lane);
+    block.scale[lane] = group.scale;
+    block.sum[lane] = static_cast<float>(first + second);
+    block.half_sum[lane] = static_cast<float>(first);
   }
 }
 

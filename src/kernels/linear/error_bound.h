@@ -23,7 +23,7 @@ constexpr double linear_float_bound(int64_t k, double magnitude) {
 // bias_w * sum_x, t, a lane's chain of fma over groups, four tree additions: against float64 on the
 // same quantised rows.
 constexpr double linear_int8_bound(int64_t k, double magnitude) {
-  return rounding_factor(activation_groups(k) / 16 + 4 + 2) * magnitude;
+  return rounding_factor(activation_blocks(k) + 4 + 2) * magnitude;
 }
 
 // |x - scale * q| of one value of a group with this scale: half a step, and what the rounded scale

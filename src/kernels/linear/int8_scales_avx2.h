@@ -1,4 +1,4 @@
-// int8_block.h for AVX2: scales and the tree.
+// int8_factors.h for AVX2: scales and the tree.
 #pragma once
 
 namespace lockstep::LOCKSTEP_ISA {
@@ -26,8 +26,10 @@ inline __m256 pick(__m256 values, int a, int b, int c, int d, int e, int f, int 
 }
 
 template <DType kType>
-inline F32x16 spread_scales_of(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
-  if (count == kGroupsPerBlock) {
+[[gnu::always_inline]] inline F32x16 spread_scales(const std::byte* row, int64_t first,
+                                                   int64_t count, const ScaleSharing& sharing) {
+  const int64_t ratio = sharing.ratio;
+  if (count == kGroupsPerBlock) [[likely]] {
     if (ratio == 2) {
       const __m256 s = load_scales<kType, 8>(row + static_cast<size_t>(first / 2) * size_of(kType));
       return {pick(s, 0, 2, 4, 6, 0, 2, 4, 6), pick(s, 1, 3, 5, 7, 1, 3, 5, 7)};
@@ -52,13 +54,18 @@ inline F32x16 spread_scales_of(const std::byte* row, int64_t first, int64_t coun
 
 // Groups g and g + 8 stand two lanes apart, g and g + 4 one lane, g and g + 2 two quarters, g and
 // g + 1 one quarter.
-inline float reduce_add_block(F32x16 a) {
-  const auto within_quarters = [](__m256 v) {
-    const __m256 two = _mm256_add_ps(v, _mm256_permute_ps(v, 0x4e));
-    return _mm256_add_ps(two, _mm256_permute_ps(two, 0xb1));
+inline void reduce_add_4_blocks(const F32x16 (&a)[4], float (&out)[4]) {
+  const auto pairs = [](__m256 x, __m256 y) {  // in each quarter 2 of x, 2 of y
+    const __m256d low = _mm256_unpacklo_pd(_mm256_castps_pd(x), _mm256_castps_pd(y));
+    const __m256d high = _mm256_unpackhi_pd(_mm256_castps_pd(x), _mm256_castps_pd(y));
+    return _mm256_add_ps(_mm256_castpd_ps(low), _mm256_castpd_ps(high));
   };
-  const __m256 half = _mm256_add_ps(within_quarters(a.lo), within_quarters(a.hi));
-  return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+  const auto fours = [](__m256 ab, __m256 cd) {
+    return _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x88), _mm256_shuffle_ps(ab, cd, 0xdd));
+  };
+  const __m256 two = _mm256_add_ps(fours(pairs(a[0].lo, a[1].lo), pairs(a[2].lo, a[3].lo)),
+                                   fours(pairs(a[0].hi, a[1].hi), pairs(a[2].hi, a[3].hi)));
+  _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(two), _mm256_extractf128_ps(two, 1)));
 }
 
 }  // namespace

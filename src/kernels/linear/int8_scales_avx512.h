@@ -1,4 +1,4 @@
-// int8_block.h for AVX-512: scales and the tree.
+// int8_factors.h for AVX-512: scales and the tree.
 #pragma once
 
 namespace lockstep::LOCKSTEP_ISA {
@@ -13,8 +13,8 @@ struct ScaleLanes {
   constexpr ScaleLanes() {
     for (int shift = 0; shift < 5; ++shift) {
       for (int g = 0; g < 16; ++g) {
-        lane[shift][activation_group_position(g)] = g >> shift;
-        upper_half[shift][activation_group_position(g)] = (g >> shift) << 16;
+        lane[shift][activation_lane(g)] = g >> shift;
+        upper_half[shift][activation_lane(g)] = (g >> shift) << 16;
       }
     }
   }
@@ -22,9 +22,11 @@ struct ScaleLanes {
 constexpr ScaleLanes kScaleLanes;
 
 template <DType kType>
-inline F32x16 spread_scales_of(const std::byte* row, int64_t first, int64_t count, int64_t ratio) {
-  if (kGroupsPerBlock % ratio != 0) return spread_any_scales<kType>(row, first, count, ratio);
-  const int shift = __builtin_ctzll(static_cast<uint64_t>(ratio));
+[[gnu::always_inline]] inline F32x16 spread_scales(const std::byte* row, int64_t first,
+                                                   int64_t count, const ScaleSharing& sharing) {
+  const int shift = sharing.shift;
+  if (shift < 0) [[unlikely]]
+    return spread_any_scales<kType>(row, first, count, sharing.ratio);
   const std::byte* scales = row + static_cast<size_t>(first >> shift) * size_of(kType);
   const auto present = static_cast<__mmask16>((1u << (count >> shift)) - 1u);
   if constexpr (kType == DType::kF32) {
@@ -40,11 +42,17 @@ inline F32x16 spread_scales_of(const std::byte* row, int64_t first, int64_t coun
 
 // Groups g and g + 8 stand two lanes apart, g and g + 4 one lane, g and g + 2 two quarters, g and
 // g + 1 one quarter.
-inline float reduce_add_block(F32x16 a) {
-  const __m512 two = _mm512_add_ps(a.v, _mm512_permute_ps(a.v, 0x4e));
-  const __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
-  const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(one), _mm512_extractf32x8_ps(one, 1));
-  return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+inline void reduce_add_4_blocks(const F32x16 (&a)[4], float (&out)[4]) {
+  const auto pairs = [](__m512 x, __m512 y) {  // in each quarter 2 of x, 2 of y
+    const __m512d low = _mm512_unpacklo_pd(_mm512_castps_pd(x), _mm512_castps_pd(y));
+    const __m512d high = _mm512_unpackhi_pd(_mm512_castps_pd(x), _mm512_castps_pd(y));
+    return _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+  };
+  const __m512 ab = pairs(a[0].v, a[1].v), cd = pairs(a[2].v, a[3].v);
+  const __m512 four =
+      _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xdd));
+  const __m256 two = _mm256_add_ps(_mm512_castps512_ps256(four), _mm512_extractf32x8_ps(four, 1));
+  _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(two), _mm256_extractf128_ps(two, 1)));
 }
 
 }  // namespace

@@ -37,9 +37,9 @@
 namespace lockstep {
 
 struct LinearArgs {
-  MatrixView weight;                           // [N, K]; affine: group a multiple of 32
-  const float* x = nullptr;                    // [rows, K]; unused where quantised rows are used
-  const QuantizedRows* x_quantized = nullptr;  // the same rows; null: float32 activations
+  MatrixView weight;                             // [N, K]; affine: group a multiple of 32
+  const float* x = nullptr;                      // [rows, K]; unused where quantised rows are used
+  const ActivationBlock* x_quantized = nullptr;  // the same rows; null: float32 activations
   int64_t rows = 0;
   float* y = nullptr;  // [rows, N], rows y_stride apart
   int64_t y_stride = 0;
@@ -66,13 +66,13 @@ ShapeClass shape_class(const LinearArgs& args);
 // A slot is one (row, matrix) pair. Slots are sorted by matrix: those of matrix e are
 // [slot_begin[e], slot_begin[e + 1]).
 struct LinearGroupedArgs {
-  MatrixStack weight;                          // E matrices [N, K]
-  const int64_t* slot_begin = nullptr;         // [E + 1]
-  const int64_t* x_row = nullptr;              // [slots]: row of x that the slot reads
-  const int64_t* y_row = nullptr;              // [slots]: row of y that it writes, all different
-  const float* x = nullptr;                    // [*, K]
-  const QuantizedRows* x_quantized = nullptr;  // the same rows; null: float32 activations
-  float* y = nullptr;                          // [*, N]
+  MatrixStack weight;                            // E matrices [N, K]
+  const int64_t* slot_begin = nullptr;           // [E + 1]
+  const int64_t* x_row = nullptr;                // [slots]: row of x that the slot reads
+  const int64_t* y_row = nullptr;                // [slots]: row of y that it writes, all different
+  const float* x = nullptr;                      // [*, K]
+  const ActivationBlock* x_quantized = nullptr;  // the same rows; null: float32 activations
+  float* y = nullptr;                            // [*, N]
 };
 
 void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args);

@@ -40,23 +40,19 @@ struct Grouped {
   std::vector<float> x;
 };
 
-std::vector<float> one_by_one(const Grouped& grouped, const QuantizedRows* quantized) {
+std::vector<float> one_by_one(const Grouped& grouped, const ActivationBlock* quantized) {
   std::vector<float> y(static_cast<size_t>(grouped.slots() * grouped.n));
-  const int64_t groups = activation_groups(Grouped::kK);
+  const int64_t blocks = activation_blocks(Grouped::kK);
   for (int64_t e = 0; e < grouped.experts; ++e) {
     for (int64_t slot = grouped.begin[e]; slot < grouped.begin[e + 1]; ++slot) {
       const int64_t row = grouped.x_row[slot];
-      QuantizedRows one;
-      if (quantized != nullptr) {
-        one = {quantized->q + row * groups * 32, quantized->scale + row * groups,
-               quantized->sum + row * groups};
-      }
-      run_linear(default_context(), {.weight = grouped.stack.at(e),
-                                     .x = grouped.x.data() + row * Grouped::kK,
-                                     .x_quantized = quantized == nullptr ? nullptr : &one,
-                                     .rows = 1,
-                                     .y = y.data() + grouped.y_row[slot] * grouped.n,
-                                     .y_stride = grouped.n});
+      run_linear(default_context(),
+                 {.weight = grouped.stack.at(e),
+                  .x = grouped.x.data() + row * Grouped::kK,
+                  .x_quantized = quantized == nullptr ? nullptr : quantized + row * blocks,
+                  .rows = 1,
+                  .y = y.data() + grouped.y_row[slot] * grouped.n,
+                  .y_stride = grouped.n});
     }
   }
   return y;
@@ -70,9 +66,9 @@ TEST(LinearGrouped, EqualsLinearOfEachRowWithItsMatrix) {
            {std::vector<int64_t>{3, 0, 0, 1, 40, 0, 2}, {0, 0, 1}, {1, 0}, {0, 0}, {17}}) {
         for (const auto& [n, stride] : {std::pair<int64_t, int64_t>{37, 37}, {8, 16}, {1, 3}}) {
           const Grouped grouped(kind, slots, n, stride);
-          const TestQuantized rows(default_context(), grouped.x.data(), Grouped::kRows,
-                                   Grouped::kK);
-          const QuantizedRows* quantized = int8 ? &rows.rows() : nullptr;
+          const auto rows =
+              quantized_rows(default_context(), grouped.x.data(), Grouped::kRows, Grouped::kK);
+          const ActivationBlock* quantized = int8 ? rows.data() : nullptr;
           const std::vector<float> want = one_by_one(grouped, quantized);
           const Case test{kind.name(), {grouped.slots(), n}, 5};
           for_each_context([&](const CpuContext& context, const std::string& name) {

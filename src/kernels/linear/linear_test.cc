@@ -86,7 +86,7 @@ struct Problem {
             seed};
   }
 
-  LinearArgs args(const QuantizedRows* quantized, float* y) const {
+  LinearArgs args(const ActivationBlock* quantized, float* y) const {
     return {.weight = weight.view(),
             .x = quantize ? nullptr : x.data(),
             .x_quantized = quantize ? quantized : nullptr,
@@ -95,9 +95,9 @@ struct Problem {
             .y_stride = shape.n};
   }
   std::vector<float> run(const CpuContext& context) const {
-    const TestQuantized quantized(context, x.data(), shape.rows, shape.k);
+    const auto quantized = quantized_rows(context, x.data(), shape.rows, shape.k);
     Guarded y(shape.rows * shape.n);
-    run_linear(context, args(&quantized.rows(), y.data()));
+    run_linear(context, args(quantized.data(), y.data()));
     EXPECT_EQ(y.check(), "") << test.kernel;
     return {y.values().begin(), y.values().end()};
   }
@@ -129,20 +129,21 @@ float tree(std::array<float, 16> lanes) {
 }
 
 // d_w D of group g, from the bytes of its block.
-float q6_k_term(const MatrixView& w, int64_t output, int64_t g, const int8_t* q) {
+float q6_k_term(const MatrixView& w, int64_t output, int64_t g, const ActivationBlock& x) {
   const std::byte* block = w.data + static_cast<size_t>(output) * w.row_bytes() +
                            static_cast<size_t>(g / 8 * block_shape(w.block).bytes);
   const BlockGroup group = read_block_group(w.block, block, g % 8);
   int32_t sum = 0;
   for (int e = 0; e < 32; ++e) {
     const auto scale = std::to_integer<int8_t>(block[192 + 2 * (g % 8) + e / 16]);
-    sum += scale * group.q[e] * q[activation_position(32 * g + e)];
+    sum += scale * group.q[e] * x.q[activation_place(32 * g + e)];
   }
   return f16_to_float(load_unaligned<uint16_t>(block + 208)) * static_cast<float>(sum);
 }
 
-std::vector<float> in_stated_order(const Problem& problem, const QuantizedRows& quantized) {
+std::vector<float> in_stated_order(const Problem& problem) {
   const auto [rows, n, k_count] = problem.shape;
+  const auto quantized = quantized_rows(default_context(), problem.x.data(), rows, k_count);
   const MatrixView& w = problem.weight.view();
   std::vector<float> y;
   for (int64_t row = 0; row < rows; ++row) {
@@ -155,22 +156,22 @@ std::vector<float> in_stated_order(const Problem& problem, const QuantizedRows& 
         acc[k % 16] = std::fma(problem.x[row * k_count + k], value, acc[k % 16]);
       }
       for (int64_t g = 0; g < (problem.quantize ? k_count / 32 : 0); ++g) {
-        const int64_t stored = row * activation_groups(k_count);
-        const int64_t at = stored + activation_group_position(g);
+        const ActivationBlock& x = quantized[row * activation_blocks(k_count) + g / 16];
+        const int64_t lane = activation_lane(g);
         if (w.encoding == Encoding::kBlocks && w.block == BlockType::kQ6_K) {
-          const float t = q6_k_term(w, o, g, quantized.q + stored * 32);
-          acc[g % 16] = std::fma(quantized.scale[at], t, acc[g % 16]);
+          const float t = q6_k_term(w, o, g, x);
+          acc[g % 16] = std::fma(x.scale[lane], t, acc[g % 16]);
           continue;
         }
         int32_t d = 0;
         for (int64_t k = 32 * g; k < 32 * g + 32; ++k) {
-          d += reference_weight(w, o, k).q * quantized.q[stored * 32 + activation_position(k)];
+          d += reference_weight(w, o, k).q * x.q[activation_place(k)];
         }
         const ReferenceWeight weight = reference_weight(w, o, 32 * g);
-        const float bias_term = static_cast<float>(weight.bias) * quantized.sum[at];
+        const float bias_term = static_cast<float>(weight.bias) * x.sum[lane];
         const float t =
             std::fma(static_cast<float>(weight.scale), static_cast<float>(d), bias_term);
-        acc[g % 16] = std::fma(quantized.scale[at], t, acc[g % 16]);
+        acc[g % 16] = std::fma(x.scale[lane], t, acc[g % 16]);
       }
       y.push_back(tree(acc));
     }
@@ -182,9 +183,7 @@ std::vector<float> in_stated_order(const Problem& problem, const QuantizedRows& 
 TEST(Linear, FollowsTheStatedOrderInEveryContext) {
   for (int64_t rows : {1, 3, 6}) {
     for_each_problem(rows, 5, [](const Problem& problem) {
-      const TestQuantized quantized(default_context(), problem.x.data(), problem.shape.rows,
-                                    problem.shape.k);
-      const std::vector<float> want = in_stated_order(problem, quantized.rows());
+      const std::vector<float> want = in_stated_order(problem);
       for_each_context([&](const CpuContext& context, const std::string& name) {
         EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
       });
@@ -202,8 +201,7 @@ TEST(Linear, CoversEveryNumberOfOutputsAndRows) {
       for (bool int8 : {false, true}) {
         if (int8 && !kind.takes_int8()) continue;
         const Problem problem(kind, shape, int8);
-        const TestQuantized quantized(default_context(), problem.x.data(), shape.rows, shape.k);
-        const std::vector<float> want = in_stated_order(problem, quantized.rows());
+        const std::vector<float> want = in_stated_order(problem);
         for_each_context([&](const CpuContext& context, const std::string& name) {
           EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
         });
@@ -218,9 +216,9 @@ TEST(Linear, TakesTheLargestIntegers) {
     Problem problem(affine(bits, 64), {6, 5, 1024}, true);
     problem.weight.set_all_bits();
     for (size_t i = 0; i < problem.x.size(); ++i) problem.x[i] = i / 1024 % 2 == 0 ? 3.0f : -3.0f;
-    const TestQuantized quantized(default_context(), problem.x.data(), 6, 1024);
-    EXPECT_EQ(*std::max_element(quantized.rows().q, quantized.rows().q + 1024), 127);
-    const std::vector<float> want = in_stated_order(problem, quantized.rows());
+    const auto quantized = quantized_rows(default_context(), problem.x.data(), 6, 1024);
+    EXPECT_EQ(*std::max_element(quantized[0].q, quantized[0].q + 512), 127);
+    const std::vector<float> want = in_stated_order(problem);
     for_each_context([&](const CpuContext& context, const std::string& name) {
       EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
     });
@@ -235,8 +233,7 @@ TEST(Linear, TakesTheLargestIntegersOfBlocks) {
       Problem problem(blocks(type), {6, 5, 1024}, true);
       problem.weight.fill_blocks(static_cast<std::byte>(fill));
       for (size_t i = 0; i < problem.x.size(); ++i) problem.x[i] = i / 1024 % 2 == 0 ? 3.0f : -3.0f;
-      const TestQuantized quantized(default_context(), problem.x.data(), 6, 1024);
-      const std::vector<float> want = in_stated_order(problem, quantized.rows());
+      const std::vector<float> want = in_stated_order(problem);
       for_each_context([&](const CpuContext& context, const std::string& name) {
         EXPECT_EQ(compare_bits(problem.test, problem.run(context), want), "") << name;
       });

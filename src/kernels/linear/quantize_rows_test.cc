@@ -19,16 +19,16 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Rows {
-  std::vector<double> scale, sum, q;
+  std::vector<double> scale, sum, half_sum, q;
 };
 
 Rows reference(const std::vector<float>& x) {
   const auto k = static_cast<int64_t>(x.size());
-  const auto groups = static_cast<size_t>(activation_groups(k));
-  Rows rows{std::vector<double>(groups), std::vector<double>(groups),
-            std::vector<double>(32 * groups)};
-  reference_quantize_rows({.x = x.data(), .rows = 1, .k = k, .out = {}}, rows.scale.data(),
-                          rows.sum.data(), rows.q.data());
+  const std::vector<double> groups(static_cast<size_t>(activation_blocks(k) * kGroupsPerBlock));
+  Rows rows{groups, groups, groups, std::vector<double>(32 * groups.size())};
+  reference_quantize_rows(
+      {.x = x.data(), .rows = 1, .k = k},
+      {rows.scale.data(), rows.sum.data(), rows.half_sum.data(), rows.q.data()});
   return rows;
 }
 
@@ -37,15 +37,17 @@ void check_row(const std::vector<float>& x) {
   const Rows want = reference(x);
   const auto k = static_cast<int64_t>(x.size());
   for_each_context([&](const CpuContext& context, const std::string& name) {
-    const TestQuantized got(context, x.data(), 1, k);
+    const auto got = quantized_rows(context, x.data(), 1, k);
     for (size_t g = 0; g < want.scale.size(); ++g) {
-      ASSERT_TRUE(got.rows().scale[g] == want.scale[g] ||
-                  (std::isnan(got.rows().scale[g]) && std::isnan(want.scale[g])))
-          << name << ", group " << g;
-      ASSERT_EQ(got.rows().sum[g], want.sum[g]) << name << ", group " << g;
+      const ActivationBlock& block = got[g / 16];
+      ASSERT_TRUE(block.scale[g % 16] == want.scale[g] ||
+                  (std::isnan(block.scale[g % 16]) && std::isnan(want.scale[g])))
+          << name << ", stored group " << g;
+      ASSERT_EQ(block.sum[g % 16], want.sum[g]) << name << ", stored group " << g;
+      ASSERT_EQ(block.half_sum[g % 16], want.half_sum[g]) << name << ", stored group " << g;
     }
     for (size_t i = 0; i < want.q.size(); ++i) {
-      ASSERT_EQ(got.rows().q[i], want.q[i]) << name << ", stored value " << i;
+      ASSERT_EQ(got[i / 512].q[i % 512], want.q[i]) << name << ", stored value " << i;
     }
   });
 }
@@ -56,8 +58,8 @@ TEST(QuantizeRows, RoundsTiesToEven) {
   x[31] = 127.0f;  // scale 1
   check_row(x);
   const std::vector<double> q = reference(x).q;
-  EXPECT_EQ(q[static_cast<size_t>(activation_position(16))], 0.0);
-  EXPECT_EQ(q[static_cast<size_t>(activation_position(17))], 2.0);
+  EXPECT_EQ(q[static_cast<size_t>(activation_place(16))], 0.0);
+  EXPECT_EQ(q[static_cast<size_t>(activation_place(17))], 2.0);
 }
 
 TEST(QuantizeRows, MarksGroupsItCannotRepresent) {
@@ -74,12 +76,12 @@ TEST(QuantizeRows, MarksGroupsItCannotRepresent) {
 
 TEST(QuantizeRows, StoresEveryValueInAPlaceOfItsOwn) {
   std::set<int64_t> values, groups;
-  for (int64_t k = 0; k < 1024; ++k) values.insert(activation_position(k));
-  for (int64_t g = 0; g < 32; ++g) groups.insert(activation_group_position(g));
-  EXPECT_EQ(values.size(), 1024u);
-  EXPECT_EQ(*values.rbegin(), 1023);
-  EXPECT_EQ(groups.size(), 32u);
-  EXPECT_EQ(*groups.rbegin(), 31);
+  for (int64_t k = 512; k < 1024; ++k) values.insert(activation_place(k));
+  for (int64_t g = 16; g < 32; ++g) groups.insert(activation_lane(g));
+  EXPECT_EQ(values.size(), 512u);
+  EXPECT_EQ(*values.rbegin(), 511);
+  EXPECT_EQ(groups.size(), 16u);
+  EXPECT_EQ(*groups.rbegin(), 15);
 }
 
 TEST(QuantizeRows, MovesAProductByNoMoreThanItsBound) {
@@ -87,15 +89,15 @@ TEST(QuantizeRows, MovesAProductByNoMoreThanItsBound) {
   for (int bits : {2, 4, 8}) {
     const TestMatrix weight(affine(bits, 64), kN, kK, 23);
     const std::vector<float> x = Random(24).normals(kK);
-    const TestQuantized quantized(default_context(), x.data(), 1, kK);
+    const auto quantized = quantized_rows(default_context(), x.data(), 1, kK);
     LinearArgs args{.weight = weight.view(), .x = x.data(), .rows = 1};
     std::vector<double> full(kN), int8(kN), bound(kN);
     reference_linear(args, full.data(), nullptr);
-    args.x_quantized = &quantized.rows();
+    args.x_quantized = quantized.data();
     reference_linear(args, int8.data(), nullptr);
     for (int64_t n = 0; n < kN; ++n) {
       for (int64_t k = 0; k < kK; ++k) {
-        const float scale = quantized.rows().scale[activation_group_position(k / 32)];
+        const float scale = quantized[k / 512].scale[activation_lane(k / 32)];
         bound[n] +=
             std::fabs(reference_weight(weight.view(), n, k).value()) * quantisation_bound(scale);
       }

@@ -48,11 +48,10 @@ ReferenceWeight reference_weight(const MatrixView& matrix, int64_t row, int64_t 
           .bias = element(matrix.biases + scale_row, matrix.dtype, group)};
 }
 
-double reference_dequantized(const QuantizedRows& rows, int64_t k_count, int64_t row, int64_t k) {
-  const int64_t groups = activation_groups(k_count);
-  const int q = rows.q[row * groups * kActivationGroup + activation_position(k)];
-  const int64_t group = activation_group_position(k / kActivationGroup);
-  return static_cast<double>(rows.scale[row * groups + group]) * q;
+double reference_dequantized(const ActivationBlock* rows, int64_t k_count, int64_t row, int64_t k) {
+  const ActivationBlock& block = rows[row * activation_blocks(k_count) + k / kActivationBlock];
+  const float scale = block.scale[activation_lane(k / kActivationGroup)];
+  return static_cast<double>(scale) * block.q[activation_place(k)];
 }
 
 void reference_linear(const LinearArgs& args, double* y, double* magnitude) {
@@ -66,7 +65,7 @@ void reference_linear(const LinearArgs& args, double* y, double* magnitude) {
       double group_bias = 0.0;
       for (int64_t k = 0; k < w.cols; ++k) {
         const ReferenceWeight weight = reference_weight(w, n, k);
-        const double x = int8 ? reference_dequantized(*args.x_quantized, w.cols, row, k)
+        const double x = int8 ? reference_dequantized(args.x_quantized, w.cols, row, k)
                               : args.x[row * w.cols + k];
         sum += x * weight.value();
         group_q += x * weight.scale * weight.q;
@@ -83,8 +82,8 @@ void reference_linear(const LinearArgs& args, double* y, double* magnitude) {
   }
 }
 
-void reference_quantize_rows(const QuantizeRowsArgs& args, double* scale, double* sum, double* q) {
-  const int64_t groups = activation_groups(args.k);
+void reference_quantize_rows(const QuantizeRowsArgs& args, const ReferenceQuantized& out) {
+  const int64_t groups = activation_blocks(args.k) * kGroupsPerBlock;
   for (int64_t i = 0; i < args.rows * groups; ++i) {
     const int64_t row = i / groups, begin = i % groups * kActivationGroup;
     const int64_t end = std::min(args.k, begin + kActivationGroup);
@@ -97,15 +96,17 @@ void reference_quantize_rows(const QuantizeRowsArgs& args, double* scale, double
     }
     const bool live = finite && amax >= 0x1p-100f;
     const float step = live ? amax / 127.0f : 0.0f;
-    double total = 0.0;
+    double halves[2] = {};
+    const int64_t first_group = row * groups + i % groups / kGroupsPerBlock * kGroupsPerBlock;
     for (int64_t k = begin; k < begin + kActivationGroup; ++k) {
       const double value = live && k < end ? std::nearbyint(x[k] / step) : 0.0;
-      q[row * groups * kActivationGroup + activation_position(k)] = value;
-      total += value;
+      out.q[first_group * kActivationGroup + activation_place(k)] = value;
+      halves[k % kActivationGroup / 16] += value;
     }
-    const int64_t at = row * groups + activation_group_position(i % groups);
-    scale[at] = finite ? step : std::numeric_limits<double>::quiet_NaN();
-    sum[at] = total;
+    const int64_t at = first_group + activation_lane(i % groups);
+    out.scale[at] = finite ? step : std::numeric_limits<double>::quiet_NaN();
+    out.sum[at] = halves[0] + halves[1];
+    out.half_sum[at] = halves[0];
   }
 }
 

@@ -22,10 +22,17 @@ void reference_linear(const LinearArgs& args, double* y, double* magnitude);
 void reference_linear(const LinearArgs& args, const double* x, double* y);
 
 // The value that stored q and scale stand for.
-double reference_dequantized(const QuantizedRows& rows, int64_t k_count, int64_t row, int64_t k);
+double reference_dequantized(const ActivationBlock* rows, int64_t k_count, int64_t row, int64_t k);
 
-// quantize_rows by its definition: [rows, groups] and [rows, groups * 32], stored as the op stores
-// them, padding included. The roundings of scale and of x / scale are those of float32.
-void reference_quantize_rows(const QuantizeRowsArgs& args, double* scale, double* sum, double* q);
+// quantize_rows by its definition, without args.out: [rows, groups] and, for q, [rows, groups *
+// 32], in the lanes and places of the op's blocks, padding included. The roundings of scale and of
+// x / scale are those of float32.
+struct ReferenceQuantized {
+  double* scale;
+  double* sum;
+  double* half_sum;
+  double* q;
+};
+void reference_quantize_rows(const QuantizeRowsArgs& args, const ReferenceQuantized& out);
 
 }  // namespace lockstep

@@ -11,7 +11,7 @@ namespace {
 using TileFunction = void(const LinearTile&);
 constexpr KernelRow<TileFunction> kFloatRows[] = {LOCKSTEP_KERNEL_ROWS(linear_float_tile)};
 constexpr KernelRow<TileFunction> kInt8Rows[] = {LOCKSTEP_KERNEL_ROWS(linear_int8_tile)};
-using QuantizeFunction = void(const float*, int64_t, int8_t*, float*, float*);
+using QuantizeFunction = void(const float*, int64_t, ActivationBlock*);
 constexpr KernelRow<QuantizeFunction> kQuantizeRows[] = {LOCKSTEP_KERNEL_ROWS(quantize_row)};
 
 // A task reads at least about this many bytes of weights and does this many products, enough to be
@@ -30,7 +30,8 @@ TileFunction* pick_tile(const CpuContext& context, const MatrixView& weight, con
   return pick_kernel(context, rows, args).function;
 }
 
-ShapeClass product_class(std::string op, const MatrixView& weight, const QuantizedRows* quantized) {
+ShapeClass product_class(std::string op, const MatrixView& weight,
+                         const ActivationBlock* quantized) {
   const bool int8 = takes_int8(weight) && quantized != nullptr;
   ShapeClass shape = weight_class(std::move(op), weight);
   shape.dims.insert(shape.dims.begin(), {".int8", int8 ? 1 : 0});
@@ -83,7 +84,7 @@ void run_linear(const CpuContext& context, const LinearArgs& args) {
   const int64_t outputs = outputs_per_task(args.weight, args.rows);
   const int64_t output_tiles = divide_up(args.weight.rows, outputs);
   const int64_t row_tiles = divide_up(args.rows, kRowsPerTask);
-  const int64_t q_groups = activation_groups(args.weight.cols);
+  const int64_t blocks = activation_blocks(args.weight.cols);
   context.pool.run(output_tiles * row_tiles, [&](int64_t task, int) {
     // Tasks that share weights follow each other.
     const int64_t output = task / row_tiles * outputs;
@@ -93,11 +94,7 @@ void run_linear(const CpuContext& context, const LinearArgs& args) {
         .rows = std::min(kRowsPerTask, args.rows - row),
         .y = args.y + row * args.y_stride + output,
         .y_stride = args.y_stride};
-    if (args.x_quantized != nullptr) {
-      tile.x_quantized = {.q = args.x_quantized->q + row * q_groups * kActivationGroup,
-                          .scale = args.x_quantized->scale + row * q_groups,
-                          .sum = args.x_quantized->sum + row * q_groups};
-    }
+    if (args.x_quantized != nullptr) tile.x_quantized = args.x_quantized + row * blocks;
     if (args.x != nullptr) tile.x = args.x + row * args.weight.cols;
     run_tile(tile);
   });
@@ -130,25 +127,24 @@ void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args
     LinearTile tile{
         .weight = args.weight.at(e).row_slice(output, std::min(outputs, shape.rows - output)),
         .x = args.x,
+        .x_quantized = args.x_quantized,
         .x_row = args.x_row + slot,
         .y_row = args.y_row + slot,
         .rows = args.slot_begin[e + 1] - slot,
         .y = args.y + output,
         .y_stride = shape.rows};
-    if (args.x_quantized != nullptr) tile.x_quantized = *args.x_quantized;
     run_tile(tile);
   });
 }
 
 void run_quantize_rows(const CpuContext& context, const QuantizeRowsArgs& args) {
   const auto& kernel = pick_kernel(context, kQuantizeRows, args);
-  const int64_t groups = activation_groups(args.k);
+  const int64_t blocks = activation_blocks(args.k);
   const int64_t rows_per_task = std::max<int64_t>(1, kValuesPerTask / std::max<int64_t>(1, args.k));
   context.pool.run(divide_up(args.rows, rows_per_task), [&](int64_t task, int) {
     const int64_t end = std::min(args.rows, (task + 1) * rows_per_task);
     for (int64_t row = task * rows_per_task; row < end; ++row) {
-      kernel.function(args.x + row * args.k, args.k, args.out.q + row * groups * kActivationGroup,
-                      args.out.scale + row * groups, args.out.sum + row * groups);
+      kernel.function(args.x + row * args.k, args.k, args.out + row * blocks);
     }
   });
 }

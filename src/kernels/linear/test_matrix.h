@@ -129,22 +129,11 @@ class TestMatrix {
   std::vector<std::byte> data_, scales_, biases_;
 };
 
-// Quantised rows and their storage.
-class TestQuantized {
- public:
-  TestQuantized(const CpuContext& context, const float* x, int64_t rows, int64_t k)
-      : q_(static_cast<size_t>(rows * activation_groups(k) * kActivationGroup)),
-        scale_(static_cast<size_t>(rows * activation_groups(k))),
-        sum_(scale_.size()),
-        rows_{q_.data(), scale_.data(), sum_.data()} {
-    run_quantize_rows(context, {.x = x, .rows = rows, .k = k, .out = rows_});
-  }
-  const QuantizedRows& rows() const { return rows_; }
-
- private:
-  std::vector<int8_t> q_;
-  std::vector<float> scale_, sum_;
-  QuantizedRows rows_;
-};
+inline std::vector<ActivationBlock> quantized_rows(const CpuContext& context, const float* x,
+                                                   int64_t rows, int64_t k) {
+  std::vector<ActivationBlock> blocks(static_cast<size_t>(rows * activation_blocks(k)));
+  run_quantize_rows(context, {.x = x, .rows = rows, .k = k, .out = blocks.data()});
+  return blocks;
+}
 
 }  // namespace lockstep::contract

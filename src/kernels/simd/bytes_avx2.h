@@ -76,24 +76,6 @@ struct LaneSums {
 };
 inline LaneSums widen(PairSums a) { return {_mm256_madd_epi16(a.v, _mm256_set1_epi16(1))}; }
 inline LaneSums operator+(LaneSums a, LaneSums b) { return {_mm256_add_epi32(a.v, b.v)}; }
-inline LaneSums operator-(LaneSums a, LaneSums b) { return {_mm256_sub_epi32(a.v, b.v)}; }
-inline LaneSums operator*(LaneSums a, LaneSums b) { return {_mm256_mullo_epi32(a.v, b.v)}; }
-inline LaneSums splat_lanes(int32_t a) { return {_mm256_set1_epi32(a)}; }
-inline LaneSums load_lanes(const int32_t* address) {
-  return {_mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(address))};
-}
-// Floats that are whole numbers.
-inline LaneSums whole_numbers(const float* address) {
-  return {_mm256_cvtps_epi32(_mm256_loadu_ps(address))};
-}
-inline Bytes ones() { return {_mm256_set1_epi8(1)}; }
-// A lane's number, which fits 16 bits, in both of its halves.
-inline PairSums in_both_halves(LaneSums a) {
-  return {_mm256_or_si256(_mm256_and_si256(a.v, _mm256_set1_epi32(0xffff)),
-                          _mm256_slli_epi32(a.v, 16))};
-}
-// Both halves of each lane multiplied, and added.
-inline LaneSums multiply_lanes(PairSums a, PairSums b) { return {_mm256_madd_epi16(a.v, b.v)}; }
 inline LaneSums times_16(LaneSums a) { return {_mm256_slli_epi32(a.v, 4)}; }
 inline void store(LaneSums a, int32_t* address) {
   _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(address), a.v);

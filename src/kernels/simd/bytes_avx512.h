@@ -63,38 +63,10 @@ inline void interleave_quarters(Bytes a, Bytes b, Bytes& even, Bytes& odd) {
 inline Bytes operator^(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
 inline Bytes splat_bytes(int value) { return {_mm512_set1_epi8(static_cast<char>(value))}; }
 
-// Sums of two neighbouring products in 16 bits: |sum| <= 2 * 127 * max(a), exact while it fits.
-struct PairSums {
-  __m512i v;
-};
-inline PairSums multiply_pairs(Bytes a_unsigned, Bytes b_signed) {
-  return {_mm512_maddubs_epi16(a_unsigned.v, b_signed.v)};
+// sum + 4 products of each lane, exact: 4 * 255 * 128 a step.
+inline I32x16 add_dots(I32x16 sum, Bytes a_unsigned, Bytes b_signed) {
+  return {_mm512_dpbusd_epi32(sum.v, a_unsigned.v, b_signed.v)};
 }
-inline PairSums operator+(PairSums a, PairSums b) { return {_mm512_add_epi16(a.v, b.v)}; }
-
-struct LaneSums {
-  __m512i v;
-};
-inline LaneSums widen(PairSums a) { return {_mm512_madd_epi16(a.v, _mm512_set1_epi16(1))}; }
-inline LaneSums operator+(LaneSums a, LaneSums b) { return {_mm512_add_epi32(a.v, b.v)}; }
-inline LaneSums operator-(LaneSums a, LaneSums b) { return {_mm512_sub_epi32(a.v, b.v)}; }
-inline LaneSums operator*(LaneSums a, LaneSums b) { return {_mm512_mullo_epi32(a.v, b.v)}; }
-inline LaneSums splat_lanes(int32_t a) { return {_mm512_set1_epi32(a)}; }
-inline LaneSums load_lanes(const int32_t* address) { return {_mm512_loadu_si512(address)}; }
-// Floats that are whole numbers.
-inline LaneSums whole_numbers(const float* address) {
-  return {_mm512_cvtps_epi32(_mm512_loadu_ps(address))};
-}
-inline Bytes ones() { return {_mm512_set1_epi8(1)}; }
-// A lane's number, which fits 16 bits, in both of its halves.
-inline PairSums in_both_halves(LaneSums a) {
-  return {_mm512_or_si512(_mm512_and_si512(a.v, _mm512_set1_epi32(0xffff)),
-                          _mm512_slli_epi32(a.v, 16))};
-}
-// Both halves of each lane multiplied, and added.
-inline LaneSums multiply_lanes(PairSums a, PairSums b) { return {_mm512_madd_epi16(a.v, b.v)}; }
-inline LaneSums times_16(LaneSums a) { return {_mm512_slli_epi32(a.v, 4)}; }
-inline void store(LaneSums a, int32_t* address) { _mm512_storeu_si512(address, a.v); }
 
 }  // namespace
 }  // namespace lockstep::LOCKSTEP_ISA

@@ -1,4 +1,4 @@
-// f32x16.h for AVX-512 (F, BW, DQ, VL).
+// f32x16.h for AVX-512 (F, BW, DQ, VL, and VNNI in bytes_avx512.h).
 #pragma once
 
 // GCC 12 takes the undefined operand inside its own intrinsics for a mistake.

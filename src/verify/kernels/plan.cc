@@ -55,9 +55,9 @@ class Planner {
   }
 
   // Rows go through quantize_rows where the weight and the precision take them.
-  const QuantizedRows* quantized(const MatrixView& weight) {
+  const ActivationBlock* quantized(const MatrixView& weight) {
     if (precision_ == Precision::kFull || !takes_int8(weight)) return nullptr;
-    add(QuantizeRowsArgs{.x = nullptr, .k = weight.cols, .out = {}});
+    add(QuantizeRowsArgs{.k = weight.cols});
     return &rows_;
   }
   void project(const MatrixView& weight) {
@@ -141,7 +141,7 @@ class Planner {
 
   const ModelConfig& config_;
   Precision precision_;
-  QuantizedRows rows_;
+  ActivationBlock rows_ = {};
   std::set<std::string> seen_;
   std::vector<ShapeClass> classes_;
 };

@@ -1,0 +1,142 @@
+// Rows of packed weights as the int8 products read them: 16 groups of 32 at a time.
+//   AffineMatrix<kBits, kScales>(weight).row(output), BlockMatrix<kType>(weight).row(output)
+//   add_blocks<kOutputs>(rows, g, present, x, count, acc)
+//     adds groups [g, g + present) of kOutputs outputs, met by the blocks x[0 .. count), to
+//     acc[output * kMostRows + row]; count is at most kMostRows, kOutputs at most kOutputsTogether
+#pragma once
+
+#include "kernels/linear/int8_factors.h"
+
+#if defined(LOCKSTEP_ISA_AVX512)
+#include "kernels/simd/bytes_avx512.h"
+#elif defined(LOCKSTEP_ISA_AVX2)
+#include "kernels/simd/bytes_avx2.h"
+#endif
+#if defined(LOCKSTEP_ISA_AVX512)
+#include "kernels/linear/int8_arrange_x86.h"
+#include "kernels/linear/int8_dot_avx512.h"
+#elif defined(LOCKSTEP_ISA_AVX2)
+#include "kernels/linear/int8_arrange_x86.h"
+#include "kernels/linear/int8_dot_avx2.h"
+#else
+#include "kernels/linear/int8_dot_portable.h"
+#endif
+
+namespace lockstep::LOCKSTEP_ISA {
+namespace {
+
+// How far ahead of their use weights are asked for. Hardware prefetchers stop at the end of a page.
+inline constexpr int kPrefetchBytes = 4096;
+
+template <int kBytes>
+inline void prefetch_ahead(const uint8_t* address) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(address + kPrefetchBytes + i);
+}
+
+// A copy of the first `bytes` bytes at `address` with zeros after them.
+template <int kBytes>
+[[gnu::noinline]] const uint8_t* pad_block(const uint8_t* address, int64_t bytes, uint8_t* padded) {
+  std::memset(padded, 0, kBytes);
+  std::memcpy(padded, address, static_cast<size_t>(bytes));
+  return padded;
+}
+
+template <int kBits, DType kScales>
+class AffineMatrix {
+ public:
+  using Format = AffineFormat<kBits>;
+
+  class Row {
+   public:
+    using Format = AffineMatrix::Format;
+
+    const uint8_t* packed(int64_t g, int64_t present, uint8_t* padded) const {
+      const uint8_t* block = packed_ + g * 4 * kBits;
+      if (present == kGroupsPerBlock) [[likely]]
+        return block;
+      return pad_block<Format::kBlockBytes>(block, present * 4 * kBits, padded);
+    }
+    PlainFactors factors(const uint8_t*, int64_t g, int64_t present) const {
+      return {spread_scales<kScales>(scales_, g, present, sharing_),
+              spread_scales<kScales>(biases_, g, present, sharing_)};
+    }
+    void prefetch(int64_t g) const {
+      prefetch_ahead<Format::kBlockBytes>(packed_ + g * 4 * kBits);
+      const std::byte* scales = scales_ + g / 2 * static_cast<int64_t>(size_of(kScales));
+      __builtin_prefetch(scales + kPrefetchBytes / 8);
+      __builtin_prefetch(scales + (biases_ - scales_) + kPrefetchBytes / 8);
+    }
+
+   private:
+    friend AffineMatrix;
+    const uint8_t* packed_;
+    const std::byte* scales_;
+    const std::byte* biases_;
+    ScaleSharing sharing_;
+  };
+
+  explicit AffineMatrix(const MatrixView& weight)
+      : weight_(weight),
+        row_bytes_(weight.row_bytes()),
+        scale_row_bytes_(weight.scale_row_bytes()),
+        sharing_(weight.group / kActivationGroup) {}
+
+  Row row(int64_t output) const {
+    const auto index = static_cast<size_t>(output);
+    Row row;
+    row.packed_ = reinterpret_cast<const uint8_t*>(weight_.data) + index * row_bytes_;
+    row.scales_ = weight_.scales + index * scale_row_bytes_;
+    row.biases_ = weight_.biases + index * scale_row_bytes_;
+    row.sharing_ = sharing_;
+    return row;
+  }
+
+ private:
+  const MatrixView& weight_;
+  size_t row_bytes_, scale_row_bytes_;
+  ScaleSharing sharing_;
+};
+
+template <BlockType kType>
+class BlockMatrix {
+ public:
+  class Row {
+   public:
+    using Format = BlockFormat<kType>;
+
+    const uint8_t* packed(int64_t g, int64_t present, uint8_t* padded) const {
+      const uint8_t* blocks = at(g);
+      if (present == kGroupsPerBlock) [[likely]]
+        return blocks;
+      return pad_block<Format::kBlockBytes>(blocks, present / Format::kGroups * Format::kBytes,
+                                            padded);
+    }
+    auto factors(const uint8_t* packed, int64_t, int64_t) const {
+      return factors_of<Format>(packed);
+    }
+    void prefetch(int64_t g) const { prefetch_ahead<Format::kBlockBytes>(at(g)); }
+
+   private:
+    friend BlockMatrix;
+    const uint8_t* at(int64_t g) const { return blocks_ + g / Format::kGroups * Format::kBytes; }
+
+    const uint8_t* blocks_;
+  };
+
+  explicit BlockMatrix(const MatrixView& weight)
+      : data_(reinterpret_cast<const uint8_t*>(weight.data)), row_bytes_(weight.row_bytes()) {}
+
+  Row row(int64_t output) const {
+    Row row;
+    row.blocks_ = data_ + static_cast<size_t>(output) * row_bytes_;
+    return row;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t row_bytes_;
+};
+
+}  // namespace
+}  // namespace lockstep::LOCKSTEP_ISA
