@@ -1,13 +1,14 @@
 """Writes the stages of another program's forward pass in the layout of `lockstep verify stages`.
 
   python/stage_dump.py MODEL OUT.safetensors --ids IDS --with mlx-lm
+  python/stage_dump.py MODEL OUT.safetensors --ids IDS --with transformers     float32, on exactly decoded weights
   python/stage_dump.py MODEL OUT.safetensors --ids IDS --with float64          reference_model.py, draft head included
   python/stage_dump.py MODEL OUT.safetensors --with figures --figures FILE --prompt N --origin "transformers 5.17, ..."
 
 IDS holds token ids apart by spaces or commas. --positions keeps some, as 0,3,7 (default: all). `figures` converts what
 another implementation computed for the folder (tensors pN.ids, pN.stage0 ..., pN.last_logits, pN.mtp_post_last ...):
 positions are those of the last logits, so that every stage has a row for each. The layout is written down in
-src/verify/stages/dump.h. mlx-lm needs mlx-cpu and mlx-lm; all need numpy and safetensors.
+src/verify/stages/dump.h. mlx-lm needs mlx-cpu and mlx-lm, transformers needs PyTorch; all need numpy and safetensors.
 """
 import argparse
 import importlib.metadata
@@ -55,6 +56,12 @@ def write(path, identity, ids, positions, stages):
     print(f"{path}: {path.stat().st_size} bytes, {len(stages)} stages at {len(positions)} of {len(ids)} positions")
 
 
+# A layer's parts and their stages: as the family's reference implementations name them.
+BRANCHES = {"input_layernorm": "mixer_norm", "linear_attn": "mixer_branch", "self_attn": "mixer_branch",
+            "post_attention_layernorm": "ffn_norm", "mlp": "ffn_branch"}
+PROJECTIONS = ("in_proj_qkv", "in_proj_z", "in_proj_a", "in_proj_b", "q_proj", "k_proj", "v_proj")
+
+
 class MlxTap:
     """Stands in the place of a module and keeps what it gives."""
 
@@ -79,12 +86,9 @@ def with_mlx_lm(folder, ids):
     kept = {}
     for i, layer in enumerate(text.layers):
         mixer = "linear_attn" if layer.is_linear else "self_attn"
-        names = {"input_layernorm": "mixer_norm", mixer: "mixer_branch", "post_attention_layernorm": "ffn_norm",
-                 "mlp": "ffn_branch"}
-        inner = {"in_proj_qkv": "in_proj_qkv", "in_proj_z": "in_proj_z", "in_proj_a": "in_proj_a",
-                 "in_proj_b": "in_proj_b", "q_proj": "q_proj", "k_proj": "k_proj", "v_proj": "v_proj"}
+        inner = {name: name for name in PROJECTIONS}
         # Modules are dictionaries of their parts: replaced there, calls find the tap.
-        for parent, table in ((getattr(layer, mixer), inner), (layer, names)):
+        for parent, table in ((getattr(layer, mixer), inner), (layer, BRANCHES)):
             for attribute, stage in table.items():
                 if attribute in parent:
                     parent[attribute] = MlxTap(parent[attribute], f"layers.{i}.{stage}", kept)
@@ -95,6 +99,70 @@ def with_mlx_lm(folder, ids):
     stages = {name: np.array(rows[0].astype(mx.float32)) for name, rows in kept.items()}
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("mlx-lm", "mlx", "mlx-cpu"))
     return stages, versions, "bf16 activations"
+
+
+def decoded_state(folder, shapes):
+    """The decoded weights under the names of transformers' text model, in the shapes it wants."""
+    from reference_model import Weights
+
+    weights = Weights(folder)
+    state = {}
+    for name, shape in shapes.items():
+        module = name.removesuffix(".weight")
+        if name.endswith("norm.weight") and ".linear_attn." not in name:
+            state[name] = weights.norm(module) - 1.0  # kept as what is added to one
+        elif len(shape) < 2 or "conv1d" in name:
+            state[name] = weights.vector(name).reshape(shape)
+        elif name.endswith("experts.gate_up_proj"):
+            parts = [weights.matrix(f"{module[:-len('experts.gate_up_proj')]}switch_mlp.{part}_proj", shape[-1])
+                     for part in ("gate", "up")]
+            state[name] = np.concatenate(parts, axis=1)
+        elif name.endswith("experts.down_proj"):
+            state[name] = weights.matrix(module.replace("experts.", "switch_mlp."), shape[-1])
+        else:
+            state[name] = weights.matrix(module, shape[-1])
+    return state
+
+
+def with_transformers(folder, ids):
+    import torch
+    import transformers
+
+    config = transformers.AutoConfig.from_pretrained(folder).get_text_config()
+    config._attn_implementation = "eager"
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    tied = model.config.tie_word_embeddings
+    shapes = {name: tuple(value.shape) for name, value in model.state_dict().items()
+              if not (tied and name == "lm_head.weight")}
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    state = {name: torch.tensor(value, dtype=torch.float32) for name, value in decoded_state(folder, shapes).items()}
+    missing = model.load_state_dict(state, strict=False).missing_keys
+    if [name for name in missing if not (tied and name == "lm_head.weight")]:
+        raise SystemExit(f"no weights for {missing}")
+    kept = {}
+
+    def keep(module, stage):
+        def hook(_module, _inputs, output):
+            kept[stage] = output[0] if isinstance(output, tuple) else output
+        module.register_forward_hook(hook)
+
+    text = model.model
+    keep(text.embed_tokens, "embed")
+    keep(text.norm, "final_norm")
+    for i, layer in enumerate(text.layers):
+        keep(layer, f"layers.{i}.layer")
+        for attribute, stage in BRANCHES.items():
+            if hasattr(layer, attribute):
+                keep(getattr(layer, attribute), f"layers.{i}.{stage}")
+        mixer = layer.linear_attn if hasattr(layer, "linear_attn") else layer.self_attn
+        for name in PROJECTIONS:
+            if hasattr(mixer, name):
+                keep(getattr(mixer, name), f"layers.{i}.{name}")
+    with torch.no_grad():
+        kept["logits"] = model(torch.tensor([ids])).logits
+    stages = {name: rows.reshape(len(ids), -1).float().numpy() for name, rows in kept.items()}
+    return stages, f"transformers {transformers.__version__}, PyTorch {torch.__version__}", "float32"
 
 
 def with_float64(folder, ids):
@@ -136,7 +204,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--with", dest="tool", required=True, choices=("mlx-lm", "float64", "figures"))
+    parser.add_argument("--with", dest="tool", required=True, choices=("mlx-lm", "transformers", "float64", "figures"))
     parser.add_argument("--ids", type=pathlib.Path)
     parser.add_argument("--positions")
     parser.add_argument("--figures", type=pathlib.Path)
@@ -153,8 +221,8 @@ def main():
             stages = {f"mtp_{kind}.logits": figures[f"mtp_{kind}_last"] for kind in ("post", "pre")}
     else:
         ids = read_ids(args.ids)
-        run = with_mlx_lm if args.tool == "mlx-lm" else with_float64
-        stages, producer, precision = run(args.model, ids)
+        run = {"mlx-lm": with_mlx_lm, "transformers": with_transformers, "float64": with_float64}
+        stages, producer, precision = run[args.tool](args.model, ids)
         positions = sorted({int(p) for p in args.positions.split(",")}) if args.positions else list(range(len(ids)))
         stages = {name: rows[rows_of(name, positions, len(ids))] for name, rows in stages.items()}
     identity = {"producer": producer, "source": "other", "precision": precision, "weights": weights_crc(args.model),
