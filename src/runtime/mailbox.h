@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -24,7 +25,9 @@ class Mailbox {
   bool is_cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
   // The caller's side.
-  std::optional<ReplyEvent> take();
+  // Nothing after the last end, or where `patience` runs out.
+  std::optional<ReplyEvent> take(std::optional<std::chrono::milliseconds> patience);
+  bool has_ended();
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
   uint64_t request() const { return request_; }

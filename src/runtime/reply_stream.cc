@@ -14,10 +14,15 @@ void Mailbox::put(ReplyEvent event) {
   filled_.notify_one();
 }
 
-std::optional<ReplyEvent> Mailbox::take() {
+std::optional<ReplyEvent> Mailbox::take(std::optional<std::chrono::milliseconds> patience) {
   std::unique_lock lock(mutex_);
   if (open_ == 0) return std::nullopt;
-  filled_.wait(lock, [&] { return !events_.empty(); });
+  const auto filled = [&] { return !events_.empty(); };
+  if (!patience) {
+    filled_.wait(lock, filled);
+  } else if (!filled_.wait_for(lock, *patience, filled)) {
+    return std::nullopt;
+  }
   ReplyEvent event = std::move(events_.front());
   events_.pop_front();
   if (std::holds_alternative<ReplyEnd>(event.what)) --open_;
@@ -36,7 +41,18 @@ ReplyStream& ReplyStream::operator=(ReplyStream&& other) {
   return *this;
 }
 
-std::optional<ReplyEvent> ReplyStream::next() { return mailbox_->take(); }
+bool Mailbox::has_ended() {
+  const std::lock_guard lock(mutex_);
+  return open_ == 0;
+}
+
+std::optional<ReplyEvent> ReplyStream::next() { return mailbox_->take(std::nullopt); }
+
+std::optional<ReplyEvent> ReplyStream::next_for(std::chrono::milliseconds patience) {
+  return mailbox_->take(patience);
+}
+
+bool ReplyStream::ended() const { return mailbox_->has_ended(); }
 
 void ReplyStream::cancel() { mailbox_->cancel(); }
 

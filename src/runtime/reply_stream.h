@@ -1,6 +1,7 @@
 // The caller's end of a request: its events, and the means to leave.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,10 @@ class ReplyStream {
 
   // The next event, waited for; nothing once every reply has ended.
   std::optional<ReplyEvent> next();
+  // The same, waited for so long at the most: nothing may also mean that nothing has come.
+  std::optional<ReplyEvent> next_for(std::chrono::milliseconds patience);
+  // Every reply has ended and its end was taken.
+  bool ended() const;
 
   // The replies end as cancelled before the next round; their ends still come.
   void cancel();

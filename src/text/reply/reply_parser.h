@@ -55,6 +55,9 @@ class ReplyParser {
   // meant to end there; otherwise it was cut off. Nothing may be pushed after it.
   void finish(bool whole, std::vector<TextEvent>& events);
 
+  // Whether text that comes next is thinking, as far as is known.
+  bool thinking() const { return thinking_; }
+
  private:
   enum class Place : uint8_t {
     kReplyStart,     // blanks and a think tag are dropped together
