@@ -20,7 +20,7 @@ ALLOWED = {
     "model": {"base", "formats", "device", "checkpoint", "kernels"},
     "sampling": {"base", "device", "kernels"},
     "runtime": {"base", "device", "model", "sampling"},
-    "server": {"base", "text", "runtime"},
+    "server": {"base", "text", "sampling", "runtime"},
     "verify": {"base", "formats", "device", "text", "checkpoint", "kernels", "model", "sampling", "runtime"},
     "bench": {"base", "formats", "device", "text", "checkpoint", "kernels", "model", "sampling", "runtime"},
 }

@@ -9,6 +9,7 @@ packages=(
   libedit-dev       # line editing in chat
   libfmt-dev        # formatting (header-only)
   libgtest-dev      # tests
+  libssl-dev openssl  # TLS and digests; a certificate for the tests
   libpcre2-dev      # pre-tokenisers other than the family's own
   libxxhash-dev     # hashes of files and contents (header-only)
   clang-format-19   # the formatting check

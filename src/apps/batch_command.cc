@@ -98,11 +98,11 @@ bool Batch::read_line(std::string& line) {
   return false;
 }
 
-Result<ChatPrompt> prompt_of(const Engine& engine, BatchLine& line) {
-  if (!line.ids.empty()) return ChatPrompt{.ids = std::move(line.ids)};
+Result<Prompt> prompt_of(const Engine& engine, BatchLine& line) {
+  if (!line.ids.empty()) return Prompt{.ids = std::move(line.ids)};
   if (line.prompt && line.raw) {
     LOCKSTEP_ASSIGN_OR_RETURN(std::vector<int32_t> ids, engine.tokenizer.encode(*line.prompt));
-    return ChatPrompt{.ids = std::move(ids)};
+    return Prompt{.ids = std::move(ids)};
   }
   if (line.prompt) {
     if (line.reply.system) line.messages.push_back({"system", *line.reply.system, {}});
@@ -117,7 +117,7 @@ Status Batch::submit(std::string_view text, Job& job) {
   LOCKSTEP_ASSIGN_OR_RETURN(BatchLine line, parse_batch_line(text, args_.reply, what));
   job.id = line.id;
   const bool raw = line.raw || !line.ids.empty();
-  LOCKSTEP_ASSIGN_OR_RETURN(ChatPrompt prompt, prompt_of(engine_, line));
+  LOCKSTEP_ASSIGN_OR_RETURN(Prompt prompt, prompt_of(engine_, line));
   job.options = {.raw = raw, .begins_in_thinking = prompt.begins_in_thinking, .print = false};
   const SamplingChoice sampling =
       choose_sampling(line.reply.sampling, engine_.model.checkpoint().generation);

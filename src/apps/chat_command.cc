@@ -62,7 +62,7 @@ class Chat {
 
 // Makes and prints the next reply to the conversation as it stands.
 Status Chat::reply() {
-  LOCKSTEP_ASSIGN_OR_RETURN(ChatPrompt prompt,
+  LOCKSTEP_ASSIGN_OR_RETURN(Prompt prompt,
                             encode_chat(engine_, conversation_.messages(), args_.reply.no_think));
   Request request = {.prompt = std::move(prompt.ids),
                      .max_tokens = args_.reply.max_tokens,

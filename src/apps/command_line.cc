@@ -21,6 +21,7 @@ struct CommandEntry {
 constexpr CommandEntry kCommands[] = {
     {"run", "Answer one prompt", parse_run},
     {"chat", "Hold a conversation", parse_chat},
+    {"serve", "Answer over HTTP, as OpenAI's API does", parse_serve},
     {"info", "Say what a model is and what it needs", parse_info},
     {"models", "List the embedded models", parse_models},
     {"synth", "Write a synthetic model in the shape of a released one", parse_synth},

@@ -67,6 +67,28 @@ struct ChatArgs {
   ReplyArgs reply;
 };
 
+struct ServeArgs {
+  ModelArgs model;
+  std::string host = "127.0.0.1";
+  int64_t port = 8080;  // 0: any free one
+  std::string name;     // as clients call the model; empty: the folder's
+  std::optional<int64_t> parallel;
+  int64_t queue = 256;
+  std::vector<std::string> keys;
+  std::string key_file;
+  std::string certificate;
+  std::string certificate_key;
+  std::string cors_origin;
+  std::string reasoning_field = "both";
+  int64_t max_body_mib = 32;
+  int64_t max_header_kib = 32;
+  int64_t connections = 4096;
+  int64_t idle_seconds = 75;
+  int64_t read_seconds = 30;
+  int64_t write_seconds = 60;
+  bool log_requests = false;
+};
+
 struct InfoArgs {
   ModelArgs model;
   bool json = false;
@@ -139,8 +161,8 @@ struct EvalArgs {
 };
 
 using Command =
-    std::variant<RunArgs, ChatArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs, VerifyExactArgs,
-                 VerifyKernelsArgs, VerifyStagesArgs, VerifyMtpArgs, EvalArgs>;
+    std::variant<RunArgs, ChatArgs, ServeArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs,
+                 VerifyExactArgs, VerifyKernelsArgs, VerifyStagesArgs, VerifyMtpArgs, EvalArgs>;
 
 // Something to do, or something to say and to leave with.
 struct CommandLine {

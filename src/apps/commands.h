@@ -8,6 +8,7 @@ namespace lockstep {
 
 int run_command(const RunArgs& args, const Console& console);
 int chat_command(const ChatArgs& args, const Console& console);
+int serve_command(const ServeArgs& args, const Console& console);
 int info_command(const InfoArgs& args, const Console& console);
 int models_command(const ModelsArgs& args, const Console& console);
 int synth_command(const SynthArgs& args, const Console& console);

@@ -33,7 +33,7 @@ Result<Fitting> fit(const Model& model, const ModelArgs& args, const EngineUse& 
   const std::optional<uint64_t> available = available_memory();
   MemoryWish wish = {.context = available ? args.context : args.context.value_or(most),
                      .streams = use.streams,
-                     .round_rows = std::max(kRoundRows, use.streams)};
+                     .round_rows = std::max(kRoundRows, use.streams.value_or(kDefaultStreams))};
   if (!use.cache) wish.cache_bytes = 0;
   LOCKSTEP_ASSIGN_OR_RETURN(MemorySetup setup,
                             fit_memory(model, wish, available.value_or(UINT64_MAX)));

@@ -50,8 +50,8 @@ Result<OpenedModel> open_model(const std::filesystem::path& folder, const ModelA
 
 // What a command does with the engine.
 struct EngineUse {
-  int64_t streams = 1;  // replies at once
-  bool cache = false;   // prompts have something in common
+  std::optional<int64_t> streams = 1;  // replies at once; absent: as many as fit well
+  bool cache = false;                  // prompts have something in common
 };
 
 // Opens, checks that it fits into memory for this use, and reads the weights in behind a progress

@@ -41,6 +41,17 @@ inline constexpr const char* kChatHelp =
     "\n"
     "Inside: /help lists the commands. Ctrl-C stops a reply, Ctrl-D leaves.";
 
+inline constexpr const char* kServeHelp =
+    "Examples:\n"
+    "  lockstep serve tiny\n"
+    "  lockstep serve ~/models/m --host 0.0.0.0 --api-key-file keys.txt\n"
+    "  curl http://127.0.0.1:8080/v1/chat/completions \\\n"
+    "       -d '{\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n"
+    "\n"
+    "Clients of OpenAI's chat and completions work with the base URL http://HOST:PORT/v1.\n"
+    "/openapi.json lists all paths, docs/api.md all fields. SIGTERM and Ctrl-C let what runs come\n"
+    "to its end; a second one stops at once. The log goes to standard error, a line a request.";
+
 inline constexpr const char* kInfoHelp =
     "Examples:\n"
     "  lockstep info tiny\n"

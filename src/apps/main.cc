@@ -47,6 +47,7 @@ int dispatch(const Command& command, const Console& console) {
     const Console& console;
     int operator()(const RunArgs& args) const { return run_command(args, console); }
     int operator()(const ChatArgs& args) const { return chat_command(args, console); }
+    int operator()(const ServeArgs& args) const { return serve_command(args, console); }
     int operator()(const InfoArgs& args) const { return info_command(args, console); }
     int operator()(const ModelsArgs& args) const { return models_command(args, console); }
     int operator()(const SynthArgs& args) const { return synth_command(args, console); }

@@ -42,11 +42,11 @@ Result<Input> read_input(const RunArgs& args) {
   return input;
 }
 
-Result<ChatPrompt> make_prompt(const Engine& engine, const RunArgs& args, Input input) {
-  if (args.ids_file) return ChatPrompt{.ids = std::move(input.ids)};
+Result<Prompt> make_prompt(const Engine& engine, const RunArgs& args, Input input) {
+  if (args.ids_file) return Prompt{.ids = std::move(input.ids)};
   if (args.raw) {
     LOCKSTEP_ASSIGN_OR_RETURN(std::vector<int32_t> ids, engine.tokenizer.encode(input.text));
-    return ChatPrompt{.ids = std::move(ids)};
+    return Prompt{.ids = std::move(ids)};
   }
   std::vector<ChatMessage> messages;
   if (args.reply.system) messages.push_back({"system", *args.reply.system, {}});
@@ -54,7 +54,7 @@ Result<ChatPrompt> make_prompt(const Engine& engine, const RunArgs& args, Input 
   return encode_chat(engine, messages, args.reply.no_think);
 }
 
-Request make_request(const Engine& engine, const RunArgs& args, const ChatPrompt& prompt,
+Request make_request(const Engine& engine, const RunArgs& args, const Prompt& prompt,
                      const SamplingSettings& sampling) {
   return {.prompt = prompt.ids,
           .max_tokens = args.reply.max_tokens,

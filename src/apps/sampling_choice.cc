@@ -25,7 +25,7 @@ std::string describe(const SamplingSettings& settings, const std::vector<const c
   add("biased tokens:", settings.logit_bias.size(), size_t{0});
   add("banned tokens:", settings.banned_tokens.size(), size_t{0});
   add("allowed tokens:", settings.allowed_tokens.size(), size_t{0});
-  if (!greedy) text += fmt::format(", seed {}", *settings.seed);
+  if (!greedy && settings.seed) text += fmt::format(", seed {}", *settings.seed);
   if (from.empty()) return text;
   return fmt::format("{} ({} from generation_config.json)", text, fmt::join(from, ", "));
 }
@@ -63,11 +63,12 @@ SamplingSettings settings_of(const SamplingArgs& args, const GenerationConfig& g
   return settings;
 }
 
-SamplingChoice choose_sampling(const SamplingArgs& args, const GenerationConfig& generation) {
+SamplingChoice choose_sampling(const SamplingArgs& args, const GenerationConfig& generation,
+                               bool draw_seed) {
   std::vector<const char*> from;
   SamplingChoice choice;
   choice.settings = settings_of(args, generation, &from);
-  if (!choice.settings.seed) choice.settings.seed = random_seed();
+  if (draw_seed && !choice.settings.seed) choice.settings.seed = random_seed();
   choice.description = describe(choice.settings, from);
   return choice;
 }

@@ -11,8 +11,8 @@
 namespace lockstep {
 
 struct SamplingChoice {
-  SamplingSettings settings;  // with a seed
-  std::string description;    // one line
+  SamplingSettings settings;
+  std::string description;  // one line
 };
 
 // The command line wins over the checkpoint's generation_config.json, that over neutral values.
@@ -20,7 +20,8 @@ struct SamplingChoice {
 SamplingSettings settings_of(const SamplingArgs& args, const GenerationConfig& generation,
                              std::vector<const char*>* from = nullptr);
 
-// The same, described; a seed that is not given is drawn here, once.
-SamplingChoice choose_sampling(const SamplingArgs& args, const GenerationConfig& generation);
+// The same, described; a seed that is not given is drawn here, once, or by each request.
+SamplingChoice choose_sampling(const SamplingArgs& args, const GenerationConfig& generation,
+                               bool draw_seed = true);
 
 }  // namespace lockstep

@@ -17,6 +17,7 @@ namespace lockstep {
 // Each declares its options in `app` and takes what was typed after the command's name.
 CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_chat(CLI::App& app, std::span<const std::string> arguments);
+CommandLine parse_serve(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_info(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_models(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_synth(CLI::App& app, std::span<const std::string> arguments);
