@@ -122,7 +122,10 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
   };
   const std::vector<Case> cases = {
       {{}, "no command"},
-      {{"serve"}, "\"serve\" is not a command; run, chat, info, models, "},
+      {{"train"}, "\"train\" is not a command; run, chat, serve, info, models, "},
+      {{"serve"}, "MODEL is required"},
+      {{"serve", "m", "--port", "70000"}, "--port is 70000; it must be from 0 to 65535"},
+      {{"serve", "m", "--tls-cert", "c"}, "--tls-cert and --tls-key go together"},
       {{"run"}, "MODEL"},
       {{"run", "tiny"}, "no prompt"},
       {{"run", "tiny", "a", "b"}, "unexpected argument \"b\""},
@@ -180,13 +183,14 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
 
 TEST(CommandLine, HelpTeachesAndListsOnlyWhatExists) {
   const std::string main = parse({"--help"}).text;
-  for (const char* word : {"run", "chat", "info", "models", "synth", "bench", "Exit codes"}) {
+  for (const char* word :
+       {"run", "chat", "serve", "info", "models", "synth", "bench", "Exit codes"}) {
     EXPECT_NE(main.find(word), std::string::npos) << word;
   }
-  for (const char* word : {"serve", "pull"}) {
+  for (const char* word : {"train", "pull"}) {
     EXPECT_EQ(main.find(word), std::string::npos) << word;
   }
-  for (const char* command : {"run", "chat", "info", "synth", "bench"}) {
+  for (const char* command : {"run", "chat", "serve", "info", "synth", "bench"}) {
     EXPECT_NE(parse({command, "--help"}).text.find("Examples:"), std::string::npos) << command;
   }
   EXPECT_TRUE(parse({"--version"}).text.starts_with("lockstep 0."));

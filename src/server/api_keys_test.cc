@@ -14,7 +14,9 @@ class KeyFile : public ::testing::Test {
     std::ofstream(path_) << text;
     chmod(path_.c_str(), mode);
   }
-  std::filesystem::path path_ = std::filesystem::path(::testing::TempDir()) / "lockstep_keys";
+  // Tests may run at the same time.
+  std::filesystem::path path_ = ::testing::TempDir() + "lockstep_keys_" +
+                                ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(KeyFile, EveryKeyHasASaltOfItsOwn) {

@@ -1,5 +1,7 @@
 #include "server/http/workers.h"
 
+#include <pthread.h>
+
 #include <utility>
 
 namespace lockstep {
@@ -24,6 +26,7 @@ void Workers::run(std::function<void()> work) {
 }
 
 void Workers::serve() {
+  pthread_setname_np(pthread_self(), "http-worker");
   std::unique_lock lock(mutex_);
   while (true) {
     ++idle_;
