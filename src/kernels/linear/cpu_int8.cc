@@ -13,10 +13,23 @@ namespace {
 constexpr int64_t kOutputs = 16;
 constexpr int64_t kRows = kMostRows;
 
-// One row: weights are read in the order in which they are stored.
+// y[0 .. count) = the sums of up to four accumulators.
+[[gnu::always_inline]] inline void store_sums(F32x16 a, F32x16 b, F32x16 c, F32x16 d, int64_t count,
+                                              float* y) {
+  if (count >= 4) [[likely]]
+    return reduce_add_4_blocks(a, b, c, d, y);
+  float sums[4];
+  reduce_add_4_blocks(a, b, c, d, sums);
+  for (int64_t i = 0; i < count; ++i) y[i] = sums[i];
+}
+
+// One row: weights are read in the order in which they are stored, and asked for some kilobytes
+// ahead: hardware prefetchers stop at the end of a page.
 template <typename Matrix>
 void multiply_row(const Matrix& matrix, int64_t groups, int64_t outputs, const ActivationBlock* x,
                   float* y) {
+  constexpr int64_t kAheadBytes = 4096;
+  const int64_t ahead = kAheadBytes / matrix.row_bytes() + 1;
   for (int64_t output = 0; output < outputs; output += 4) {
     const int64_t count = std::min<int64_t>(4, outputs - output);
     F32x16 acc[4] = {F32x16::zero(), F32x16::zero(), F32x16::zero(), F32x16::zero()};
@@ -25,31 +38,32 @@ void multiply_row(const Matrix& matrix, int64_t groups, int64_t outputs, const A
       F32x16 sum = F32x16::zero();
       const ActivationBlock* block = x;
       for (int64_t g = 0; g < groups; g += kGroupsPerBlock, ++block) {
-        row[0].prefetch(g);
-        add_blocks<1>(row, g, std::min(kGroupsPerBlock, groups - g), &block, 1, &sum);
+        row[0].prefetch(g, ahead);
+        add_blocks<1, false>(row, g, std::min(kGroupsPerBlock, groups - g), &block, 1, &sum);
       }
       acc[o] = sum;
     }
-    float sums[4];
-    reduce_add_4_blocks(acc, sums);
-    std::copy_n(sums, count, y + output);
+    store_sums(acc[0], acc[1], acc[2], acc[3], count, y + output);
   }
 }
 
 // Adds one block of some outputs to acc[output][row].
-template <typename Row>
+template <bool kFirst, typename Row>
 void add_block_of_outputs(const Row* weights, int64_t outputs, int64_t g, int64_t present,
                           const ActivationBlock* const* x, int64_t count, F32x16 (*acc)[kRows]) {
   int64_t o = 0;
   if constexpr (kOutputsTogether == 2) {
     for (; o + 2 <= outputs; o += 2) {
       const Row pair[2] = {weights[o], weights[o + 1]};
-      add_blocks<2>(pair, g, present, x, count, acc[o]);
+      pair[0].prefetch(g, kOutputs);
+      pair[1].prefetch(g, kOutputs);
+      add_blocks<2, kFirst>(pair, g, present, x, count, acc[o]);
     }
   }
   for (; o < outputs; ++o) {
     const Row one[1] = {weights[o]};
-    add_blocks<1>(one, g, present, x, count, acc[o]);
+    one[0].prefetch(g, kOutputs);
+    add_blocks<1, kFirst>(one, g, present, x, count, acc[o]);
   }
 }
 
@@ -59,19 +73,22 @@ void multiply_rows(const Row* weights, int64_t outputs, int64_t groups,
                    const ActivationBlock* const* rows, int64_t count, float* const* y,
                    int64_t first_output) {
   F32x16 acc[kOutputs][kRows];
-  for (int64_t o = 0; o < kOutputs; ++o) std::fill_n(acc[o], count, F32x16::zero());
+  for (int64_t o = outputs; o % 4 != 0; ++o) std::fill_n(acc[o], count, F32x16::zero());
   const ActivationBlock* x[kRows];
   std::copy_n(rows, count, x);
   for (int64_t g = 0; g < groups; g += kGroupsPerBlock) {
-    add_block_of_outputs(weights, outputs, g, std::min(kGroupsPerBlock, groups - g), x, count, acc);
+    const int64_t present = std::min(kGroupsPerBlock, groups - g);
+    if (g == 0) {
+      add_block_of_outputs<true>(weights, outputs, g, present, x, count, acc);
+    } else {
+      add_block_of_outputs<false>(weights, outputs, g, present, x, count, acc);
+    }
     for (int64_t r = 0; r < count; ++r) ++x[r];
   }
   for (int64_t r = 0; r < count; ++r) {
     for (int64_t o = 0; o < outputs; o += 4) {
-      const F32x16 four[4] = {acc[o][r], acc[o + 1][r], acc[o + 2][r], acc[o + 3][r]};
-      float sums[4];
-      reduce_add_4_blocks(four, sums);
-      std::copy_n(sums, std::min<int64_t>(4, outputs - o), y[r] + first_output + o);
+      store_sums(acc[o][r], acc[o + 1][r], acc[o + 2][r], acc[o + 3][r], outputs - o,
+                 y[r] + first_output + o);
     }
   }
 }

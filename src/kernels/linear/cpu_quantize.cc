@@ -1,24 +1,34 @@
+#include <algorithm>
 #include <limits>
 
 #include "kernels/linear/cpu.h"
-#include "kernels/simd/f32x16.h"
+#include "kernels/linear/place_quads.h"
 
 namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
 constexpr float kSmallestAmax = 0x1p-100f;
 
+// 16 groups of a row: a copy, with zeros after it, where the row ends inside.
+struct Values {
+  alignas(64) float padded[kActivationBlock];
+  const float* at;
+
+  Values(const float* x, int64_t count) : at(x) {
+    if (count >= kActivationBlock) return;
+    std::copy_n(x, count, padded);
+    std::fill(padded + count, padded + kActivationBlock, 0.0f);
+    at = padded;
+  }
+};
+
 struct GroupScale {
   float scale;
   bool live;  // false: every q of the group is 0
 };
 
-// amax reads a NaN as such only when it is the left operand of the comparison, so finiteness is
-// asked of the values themselves: x - x is +0 for finite x and NaN otherwise.
-GroupScale group_scale(F32x16 a, F32x16 b) {
-  const float spread = reduce_add((a - a) + (b - b));
+GroupScale group_scale(float spread, float amax) {
   if (spread != 0.0f || spread != spread) return {std::numeric_limits<float>::quiet_NaN(), false};
-  const float amax = reduce_max(max(abs(a), abs(b)));
   if (amax < kSmallestAmax) return {0.0f, false};
   return {amax / 127.0f, true};
 }
@@ -30,43 +40,48 @@ I32x16 round_to_q(F32x16 x, F32x16 scale) {
   return as_i32(ratio + F32x16::splat(0x1.8p23f)) - I32x16::splat(0x4b400000);
 }
 
-// Values 8 d + 0, 2, 4, 6 and 8 d + 1, 3, 5, 7 of a group are 4 neighbouring bytes each, 64 apart.
-void store_in_block_order(const int32_t (&integers)[kActivationGroup], int8_t* first) {
-  for (int vector = 0; vector < 8; ++vector) {
-    const int32_t* values = integers + vector / 2 * 8 + vector % 2;
-    for (int i = 0; i < 4; ++i) first[64 * vector + i] = static_cast<int8_t>(values[2 * i]);
+// Groups `first`, first + 4, first + 8 and first + 12 of a block: neighbouring lanes.
+void quantize_quad(const float* x, int64_t first, ActivationBlock& out) {
+  F32x16 a[4], b[4], spread[4];
+  float spreads[4];
+  for (int i = 0; i < 4; ++i) {
+    const float* group = x + (first + 4 * i) * kActivationGroup;
+    a[i] = F32x16::load(group);
+    b[i] = F32x16::load(group + kLanes);
+    // amax reads a NaN as such only when it is the left operand of the comparison, so finiteness
+    // is asked of the values themselves: x - x is +0 for finite x and NaN otherwise.
+    spread[i] = (a[i] - a[i]) + (b[i] - b[i]);
   }
+  reduce_add_4(spread[0], spread[1], spread[2], spread[3], spreads);
+  I32x16 q[2][4];
+  F32x16 halves[4], wholes[4];
+  float half_sums[4], sums[4];
+  const int64_t lane = activation_lane(first);
+  for (int i = 0; i < 4; ++i) {
+    const float amax = reduce_max(max(abs(a[i]), abs(b[i])));
+    const GroupScale group = group_scale(spreads[i], amax);
+    const F32x16 divisor = F32x16::splat(group.scale);
+    q[0][i] = group.live ? round_to_q(a[i], divisor) : I32x16::splat(0);
+    q[1][i] = group.live ? round_to_q(b[i], divisor) : I32x16::splat(0);
+    halves[i] = to_f32(q[0][i]);
+    wholes[i] = halves[i] + to_f32(q[1][i]);
+    out.scale[lane + i] = group.scale;
+  }
+  // Whole numbers far below 2^24: exact in any order.
+  reduce_add_4(halves[0], halves[1], halves[2], halves[3], half_sums);
+  reduce_add_4(wholes[0], wholes[1], wholes[2], wholes[3], sums);
+  std::copy_n(half_sums, 4, out.half_sum + lane);
+  std::copy_n(sums, 4, out.sum + lane);
+  place_quads(q[0], out.q + 4 * lane);
+  place_quads(q[1], out.q + 4 * lane + 4 * 64);
 }
 
 }  // namespace
 
 void quantize_row(const float* x, int64_t k, ActivationBlock* out) {
-  const int64_t groups = activation_blocks(k) * kGroupsPerBlock;
-  for (int64_t g = 0; g < groups; ++g) {
-    const int64_t begin = g * kActivationGroup;
-    float values[kActivationGroup] = {};
-    if (begin < k) {
-      const int64_t n = k - begin < kActivationGroup ? k - begin : kActivationGroup;
-      std::memcpy(values, x + begin, static_cast<size_t>(n) * sizeof(float));
-    }
-    const F32x16 a = F32x16::load(values);
-    const F32x16 b = F32x16::load(values + kLanes);
-    const GroupScale group = group_scale(a, b);
-    int32_t integers[kActivationGroup] = {};
-    if (group.live) {
-      const F32x16 divisor = F32x16::splat(group.scale);
-      round_to_q(a, divisor).store(integers);
-      round_to_q(b, divisor).store(integers + kLanes);
-    }
-    int32_t first = 0, second = 0;
-    for (int i = 0; i < 16; ++i) first += integers[i];
-    for (int i = 16; i < 32; ++i) second += integers[i];
-    ActivationBlock& block = out[g / kGroupsPerBlock];
-    const int64_t lane = activation_lane(g);
-    store_in_block_order(integers, block.q + 4 * lane);
-    block.scale[lane] = group.scale;
-    block.sum[lane] = static_cast<float>(first + second);
-    block.half_sum[lane] = static_cast<float>(first);
+  for (int64_t begin = 0; begin < k; begin += kActivationBlock, ++out) {
+    const Values values(x + begin, k - begin);
+    for (int64_t first = 0; first < 4; ++first) quantize_quad(values.at, first, *out);
   }
 }
 

@@ -60,7 +60,7 @@ inline void dot_rows(const Bytes (&w)[8], int part, const ActivationBlock* const
   }
 }
 
-template <int kOutputs, typename Row>
+template <int kOutputs, bool kFirst, typename Row>
 [[gnu::always_inline]] inline void add_blocks(const Row (&rows)[kOutputs], int64_t g,
                                               int64_t present, const ActivationBlock* const* x,
                                               int64_t count, F32x16* acc) {
@@ -81,7 +81,9 @@ template <int kOutputs, typename Row>
     dot_rows<Format>(w, part, x, count, dots);
   }
   const auto factors = rows[0].factors(packed, g, present);
-  for (int64_t r = 0; r < count; ++r) acc[r] = factors.join(dots[r], *x[r], acc[r]);
+  for (int64_t r = 0; r < count; ++r) {
+    acc[r] = factors.join(dots[r], *x[r], kFirst ? F32x16::zero() : acc[r]);
+  }
 }
 
 }  // namespace

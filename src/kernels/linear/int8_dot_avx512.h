@@ -18,7 +18,7 @@ template <typename Format>
   }
 }
 
-template <int kOutputs, typename Row>
+template <int kOutputs, bool kFirst, typename Row>
 [[gnu::always_inline]] inline void add_blocks(const Row (&rows)[kOutputs], int64_t g,
                                               int64_t present, const ActivationBlock* const* x,
                                               int64_t count, F32x16* acc) {
@@ -52,10 +52,11 @@ template <int kOutputs, typename Row>
 #pragma GCC unroll 2
     for (int o = 0; o < kOutputs; ++o) {
       F32x16& sum = acc[o * kMostRows + r];
+      const F32x16 before = kFirst ? F32x16::zero() : sum;
       if constexpr (Format::kSums == 2) {
-        sum = factors[o].join(chains[o], *x[r], sum);
+        sum = factors[o].join(chains[o], *x[r], before);
       } else {
-        sum = factors[o].join({chains[o][0] + chains[o][1]}, *x[r], sum);
+        sum = factors[o].join({chains[o][0] + chains[o][1]}, *x[r], before);
       }
     }
   }

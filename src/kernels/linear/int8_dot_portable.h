@@ -7,7 +7,7 @@ namespace {
 inline constexpr int kOutputsTogether = 1;
 inline constexpr int64_t kMostRows = 16;
 
-template <int kOutputs, typename Row>
+template <int kOutputs, bool kFirst, typename Row>
 inline void add_blocks(const Row (&rows)[kOutputs], int64_t g, int64_t present,
                        const ActivationBlock* const* x, int64_t count, F32x16* acc) {
   static_assert(kOutputs == 1);
@@ -26,7 +26,7 @@ inline void add_blocks(const Row (&rows)[kOutputs], int64_t g, int64_t present,
     }
     I32x16 dots[Format::kSums];
     for (int s = 0; s < Format::kSums; ++s) dots[s] = I32x16::load(sums[s]);
-    acc[r] = factors.join(dots, *x[r], acc[r]);
+    acc[r] = factors.join(dots, *x[r], kFirst ? F32x16::zero() : acc[r]);
   }
 }
 

@@ -4,7 +4,7 @@
 //   an
 //                                                      affine row; other lanes 0
 //   k_factors(first, second)                           of two blocks of Q4_K or Q5_K
-//   reduce_add_4_blocks(a, out)                        out[i] = the tree 16-8-4-2-1 over a[i]
+//   reduce_add_4_blocks(a, b, c, d, out)               the tree 16-8-4-2-1 over each
 #pragma once
 
 #include "kernels/linear/int8_formats.h"

@@ -22,8 +22,9 @@ inline PlainFactors k_factors(const uint8_t* first, const uint8_t* second) {
           -(F32x16::load_u8(mins) * spread_two(first + 2, second + 2))};
 }
 
-inline void reduce_add_4_blocks(const F32x16 (&a)[4], float (&out)[4]) {
-  for (int i = 0; i < 4; ++i) out[i] = reduce_add(transpose_groups(a[i]));
+inline void reduce_add_4_blocks(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {
+  reduce_add_4(transpose_groups(a), transpose_groups(b), transpose_groups(c), transpose_groups(d),
+               out);
 }
 
 }  // namespace

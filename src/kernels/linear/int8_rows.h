@@ -1,8 +1,11 @@
 // Rows of packed weights as the int8 products read them: 16 groups of 32 at a time.
 //   AffineMatrix<kBits, kScales>(weight).row(output), BlockMatrix<kType>(weight).row(output)
-//   add_blocks<kOutputs>(rows, g, present, x, count, acc)
+//   add_blocks<kOutputs, kFirst>(rows, g, present, x, count, acc)
 //     adds groups [g, g + present) of kOutputs outputs, met by the blocks x[0 .. count), to
-//     acc[output * kMostRows + row]; count is at most kMostRows, kOutputs at most kOutputsTogether
+//     acc[output * kMostRows + row], or to +0 if kFirst; count is at most kMostRows, kOutputs at
+//     most kOutputsTogether
+//   Row::prefetch(g, ahead)
+//     asks for the 16 groups from g of the output that stands `ahead` outputs later
 #pragma once
 
 #include "kernels/linear/int8_factors.h"
@@ -25,13 +28,10 @@
 namespace lockstep::LOCKSTEP_ISA {
 namespace {
 
-// How far ahead of their use weights are asked for. Hardware prefetchers stop at the end of a page.
-inline constexpr int kPrefetchBytes = 4096;
-
 template <int kBytes>
-inline void prefetch_ahead(const uint8_t* address) {
+inline void prefetch_bytes(const uint8_t* address) {
 #pragma GCC unroll 16
-  for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(address + kPrefetchBytes + i);
+  for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(address + i);
 }
 
 // A copy of the first `bytes` bytes at `address` with zeros after them.
@@ -61,11 +61,11 @@ class AffineMatrix {
       return {spread_scales<kScales>(scales_, g, present, sharing_),
               spread_scales<kScales>(biases_, g, present, sharing_)};
     }
-    void prefetch(int64_t g) const {
-      prefetch_ahead<Format::kBlockBytes>(packed_ + g * 4 * kBits);
-      const std::byte* scales = scales_ + g / 2 * static_cast<int64_t>(size_of(kScales));
-      __builtin_prefetch(scales + kPrefetchBytes / 8);
-      __builtin_prefetch(scales + (biases_ - scales_) + kPrefetchBytes / 8);
+    void prefetch(int64_t g, int64_t ahead) const {
+      prefetch_bytes<Format::kBlockBytes>(packed_ + ahead * row_bytes_ + g * 4 * kBits);
+      const int64_t at = ahead * scale_row_bytes_ + g / 2 * static_cast<int64_t>(size_of(kScales));
+      __builtin_prefetch(scales_ + at);
+      __builtin_prefetch(biases_ + at);
     }
 
    private:
@@ -73,28 +73,31 @@ class AffineMatrix {
     const uint8_t* packed_;
     const std::byte* scales_;
     const std::byte* biases_;
+    int64_t row_bytes_, scale_row_bytes_;
     ScaleSharing sharing_;
   };
 
   explicit AffineMatrix(const MatrixView& weight)
       : weight_(weight),
-        row_bytes_(weight.row_bytes()),
-        scale_row_bytes_(weight.scale_row_bytes()),
+        row_bytes_(static_cast<int64_t>(weight.row_bytes())),
+        scale_row_bytes_(static_cast<int64_t>(weight.scale_row_bytes())),
         sharing_(weight.group / kActivationGroup) {}
 
+  int64_t row_bytes() const { return row_bytes_; }
   Row row(int64_t output) const {
-    const auto index = static_cast<size_t>(output);
     Row row;
-    row.packed_ = reinterpret_cast<const uint8_t*>(weight_.data) + index * row_bytes_;
-    row.scales_ = weight_.scales + index * scale_row_bytes_;
-    row.biases_ = weight_.biases + index * scale_row_bytes_;
+    row.packed_ = reinterpret_cast<const uint8_t*>(weight_.data) + output * row_bytes_;
+    row.scales_ = weight_.scales + output * scale_row_bytes_;
+    row.biases_ = weight_.biases + output * scale_row_bytes_;
+    row.row_bytes_ = row_bytes_;
+    row.scale_row_bytes_ = scale_row_bytes_;
     row.sharing_ = sharing_;
     return row;
   }
 
  private:
   const MatrixView& weight_;
-  size_t row_bytes_, scale_row_bytes_;
+  int64_t row_bytes_, scale_row_bytes_;
   ScaleSharing sharing_;
 };
 
@@ -115,27 +118,33 @@ class BlockMatrix {
     auto factors(const uint8_t* packed, int64_t, int64_t) const {
       return factors_of<Format>(packed);
     }
-    void prefetch(int64_t g) const { prefetch_ahead<Format::kBlockBytes>(at(g)); }
+    void prefetch(int64_t g, int64_t ahead) const {
+      prefetch_bytes<Format::kBlockBytes>(at(g) + ahead * row_bytes_);
+    }
 
    private:
     friend BlockMatrix;
     const uint8_t* at(int64_t g) const { return blocks_ + g / Format::kGroups * Format::kBytes; }
 
     const uint8_t* blocks_;
+    int64_t row_bytes_;
   };
 
   explicit BlockMatrix(const MatrixView& weight)
-      : data_(reinterpret_cast<const uint8_t*>(weight.data)), row_bytes_(weight.row_bytes()) {}
+      : data_(reinterpret_cast<const uint8_t*>(weight.data)),
+        row_bytes_(static_cast<int64_t>(weight.row_bytes())) {}
 
+  int64_t row_bytes() const { return row_bytes_; }
   Row row(int64_t output) const {
     Row row;
-    row.blocks_ = data_ + static_cast<size_t>(output) * row_bytes_;
+    row.blocks_ = data_ + output * row_bytes_;
+    row.row_bytes_ = row_bytes_;
     return row;
   }
 
  private:
   const uint8_t* data_;
-  size_t row_bytes_;
+  int64_t row_bytes_;
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ template <DType kType>
 
 // Groups g and g + 8 stand two lanes apart, g and g + 4 one lane, g and g + 2 two quarters, g and
 // g + 1 one quarter.
-inline void reduce_add_4_blocks(const F32x16 (&a)[4], float (&out)[4]) {
+inline void reduce_add_4_blocks(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {
   const auto pairs = [](__m256 x, __m256 y) {  // in each quarter 2 of x, 2 of y
     const __m256d low = _mm256_unpacklo_pd(_mm256_castps_pd(x), _mm256_castps_pd(y));
     const __m256d high = _mm256_unpackhi_pd(_mm256_castps_pd(x), _mm256_castps_pd(y));
@@ -63,8 +63,8 @@ inline void reduce_add_4_blocks(const F32x16 (&a)[4], float (&out)[4]) {
   const auto fours = [](__m256 ab, __m256 cd) {
     return _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x88), _mm256_shuffle_ps(ab, cd, 0xdd));
   };
-  const __m256 two = _mm256_add_ps(fours(pairs(a[0].lo, a[1].lo), pairs(a[2].lo, a[3].lo)),
-                                   fours(pairs(a[0].hi, a[1].hi), pairs(a[2].hi, a[3].hi)));
+  const __m256 two = _mm256_add_ps(fours(pairs(a.lo, b.lo), pairs(c.lo, d.lo)),
+                                   fours(pairs(a.hi, b.hi), pairs(c.hi, d.hi)));
   _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(two), _mm256_extractf128_ps(two, 1)));
 }
 

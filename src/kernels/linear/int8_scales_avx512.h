@@ -42,13 +42,13 @@ template <DType kType>
 
 // Groups g and g + 8 stand two lanes apart, g and g + 4 one lane, g and g + 2 two quarters, g and
 // g + 1 one quarter.
-inline void reduce_add_4_blocks(const F32x16 (&a)[4], float (&out)[4]) {
+inline void reduce_add_4_blocks(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {
   const auto pairs = [](__m512 x, __m512 y) {  // in each quarter 2 of x, 2 of y
     const __m512d low = _mm512_unpacklo_pd(_mm512_castps_pd(x), _mm512_castps_pd(y));
     const __m512d high = _mm512_unpackhi_pd(_mm512_castps_pd(x), _mm512_castps_pd(y));
     return _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
   };
-  const __m512 ab = pairs(a[0].v, a[1].v), cd = pairs(a[2].v, a[3].v);
+  const __m512 ab = pairs(a.v, b.v), cd = pairs(c.v, d.v);
   const __m512 four =
       _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xdd));
   const __m256 two = _mm256_add_ps(_mm512_castps512_ps256(four), _mm512_extractf32x8_ps(four, 1));

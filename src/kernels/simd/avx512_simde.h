@@ -58,6 +58,15 @@ inline __m256i cvtepi32_epi16(__m512i a) {
   std::memcpy(&narrowed, to, sizeof(to));
   return narrowed;
 }
+inline __m128i cvtepi32_epi8(__m512i a) {
+  int32_t from[16];
+  int8_t to[16];
+  std::memcpy(from, &a, sizeof(from));
+  for (int i = 0; i < 16; ++i) to[i] = static_cast<int8_t>(from[i]);
+  __m128i narrowed;
+  std::memcpy(&narrowed, to, sizeof(to));
+  return narrowed;
+}
 inline __m256 extractf32x8_ps(__m512 a, int which) {
   __m256 half[2];
   split(a, half);
@@ -97,6 +106,7 @@ inline __m256i maskz_loadu_epi16(__mmask16 mask, const void* address) {
 #undef _knot_mask16
 #define _knot_mask16(a) static_cast<__mmask16>(~(a))
 #define _mm256_maskz_loadu_epi16 simde::maskz_loadu_epi16
+#define _mm512_cvtepi32_epi8 simde::cvtepi32_epi8
 #define _mm512_cvtepi32_epi16 simde::cvtepi32_epi16
 #define _mm512_cvtepi32_ps simde::cvtepi32_ps
 #define _mm512_cvtepu16_epi32 simde::cvtepu16_epi32

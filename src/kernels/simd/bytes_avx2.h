@@ -81,5 +81,11 @@ inline void store(LaneSums a, int32_t* address) {
   _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(address), a.v);
 }
 
+// Integers that fit a byte.
+inline __m128i narrow_to_bytes(I32x16 a) {
+  const __m256i pairs = _mm256_permute4x64_epi64(_mm256_packs_epi32(a.lo, a.hi), 0xd8);
+  return _mm_packs_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+}
+
 }  // namespace
 }  // namespace lockstep::LOCKSTEP_ISA

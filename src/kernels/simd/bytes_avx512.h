@@ -68,5 +68,8 @@ inline I32x16 add_dots(I32x16 sum, Bytes a_unsigned, Bytes b_signed) {
   return {_mm512_dpbusd_epi32(sum.v, a_unsigned.v, b_signed.v)};
 }
 
+// Integers that fit a byte.
+inline __m128i narrow_to_bytes(I32x16 a) { return _mm512_cvtepi32_epi8(a.v); }
+
 }  // namespace
 }  // namespace lockstep::LOCKSTEP_ISA
