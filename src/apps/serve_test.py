@@ -196,6 +196,15 @@ class Answers(unittest.TestCase):
                 return
         self.fail("the model called no tool in six tries")
 
+    def test_a_spent_thinking_budget_leads_to_the_answer(self):
+        free = self.server.chat(temperature=0, max_tokens=60)
+        self.assertGreater(free["usage"]["completion_tokens_details"]["reasoning_tokens"], 8)
+        for budget in (0, 4):
+            short = self.server.chat(temperature=0, max_tokens=60, thinking_budget=budget)
+            self.assertLessEqual(short["usage"]["completion_tokens_details"]["reasoning_tokens"], budget + 2)
+            self.assertTrue(short["choices"][0]["message"]["content"])
+            self.assertNotIn("think>", short["choices"][0]["message"]["content"])
+
     def test_stop_strings_cut_content_and_never_leak(self):
         free = self.server.chat(temperature=0, max_tokens=60)["choices"][0]["message"]
         stop = free["content"][3:6]

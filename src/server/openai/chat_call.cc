@@ -6,6 +6,7 @@
 
 #include "server/openai/wire.h"
 #include "server/prompt.h"
+#include "server/thinking_budget.h"
 
 namespace lockstep::openai {
 namespace {
@@ -84,8 +85,8 @@ bool read_chat_input(Fields& fields, ChatInput& input, ReplyReaderOptions& readi
 
 // What is defined in the dialect and not built here.
 void refuse_unbuilt(Fields& fields) {
-  for (const char* name : {"functions", "function_call", "audio", "web_search_options",
-                           "thinking_budget", "prediction", "draft"}) {
+  for (const char* name :
+       {"functions", "function_call", "audio", "web_search_options", "prediction", "draft"}) {
     if (fields.has(name)) fields.fail(name, fmt::format("{} is not built yet", name));
     fields.skip(name);
   }
@@ -122,6 +123,7 @@ ApiStatus read_chat_call(const json::object& body, const ServedModel& model, Cha
   ReplyReaderOptions& reading = call.generation.reading;
   const bool go_on = read_chat_input(fields, input, reading);
   read_lengths(fields, call);
+  const auto budget = fields.integer("thinking_budget", 0, kMostTokens);
   read_common_fields(fields, model, call.generation, call.form);
   refuse_unbuilt(fields);
   call.ignored = ignored_fields(fields);
@@ -136,6 +138,11 @@ ApiStatus read_chat_call(const json::object& body, const ServedModel& model, Cha
   auto prompt = encode_prompt(model.tokenizer, text.value());
   if (!prompt.ok()) return api_error(prompt.error());
   reading.begins_in_thinking = prompt.value().begins_in_thinking;
+  if (budget && reading.begins_in_thinking) {
+    auto constraint = make_thinking_budget(model.tokenizer, model.engine.limits().vocab, *budget);
+    if (!constraint.ok()) return api_error(constraint.error());
+    call.generation.request.constraint = std::move(constraint).value();
+  }
   call.generation.request.marks = std::move(prompt.value().marks);
   call.generation.request.prompt = std::move(prompt.value().ids);
   return check_prompt_length(model, call.generation.request.prompt.size());
