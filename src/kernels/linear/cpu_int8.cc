@@ -28,7 +28,7 @@ constexpr int64_t kRows = kMostRows;
 template <typename Matrix>
 void multiply_row(const Matrix& matrix, int64_t groups, int64_t outputs, const ActivationBlock* x,
                   float* y) {
-  constexpr int64_t kAheadBytes = 4096;
+  constexpr int64_t kAheadBytes = 8192;
   const int64_t ahead = kAheadBytes / matrix.row_bytes() + 1;
   for (int64_t output = 0; output < outputs; output += 4) {
     const int64_t count = std::min<int64_t>(4, outputs - output);

@@ -107,5 +107,25 @@ struct Arranger<BlockFormat<BlockType::kQ4_K>> {
   }
 };
 
+// 128 elements at a time: groups 0 and 1 are the low nibbles of 2 x 32 bytes, groups 2 and 3 the
+// high ones; two more bits of group t are bits 2 t of 32 bytes.
+template <>
+struct Arranger<BlockFormat<BlockType::kQ6_K>> {
+  static constexpr bool kFromBytes = false;
+  static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
+    constexpr int kBytes = block_shape(BlockType::kQ6_K).bytes;
+    Bytes first[4], second[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const uint8_t* block = blocks + i / 2 * kBytes;
+      const uint8_t* crumbs = block + 128 + 32 * (i % 2);
+      split_quarters(block + 64 * (i % 2), part, first[i], second[i]);
+      first[i] = draw_apart(first[i] | spread_crumbs_apart(crumbs, part));
+      second[i] = draw_apart(second[i] | spread_crumbs_apart(crumbs + 16, part));
+    }
+    join_halves(first, second, w);
+  }
+};
+
 }  // namespace
 }  // namespace lockstep::LOCKSTEP_ISA

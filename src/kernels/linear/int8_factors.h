@@ -4,6 +4,8 @@
 //   an
 //                                                      affine row; other lanes 0
 //   k_factors(first, second)                           of two blocks of Q4_K or Q5_K
+//   half_factors(first, second)                        of two blocks of Q6_K
+//   leading_halves<Format>(blocks)                     the binary16 at the start of each block
 //   reduce_add_4_blocks(a, b, c, d, out)               the tree 16-8-4-2-1 over each
 #pragma once
 
@@ -68,15 +70,6 @@ template <DType kType>
   return transpose_groups(F32x16::load(lanes));
 }
 
-// Two stored blocks with one binary16 factor each, 8 groups a block.
-inline F32x16 spread_two(const uint8_t* first, const uint8_t* second) {
-  uint16_t halves[kGroupsPerBlock];
-  for (int g = 0; g < kGroupsPerBlock; ++g) {
-    halves[activation_lane(g)] = load_unaligned<uint16_t>(g < 8 ? first : second);
-  }
-  return F32x16::load_f16(halves);
-}
-
 }  // namespace
 }  // namespace lockstep::LOCKSTEP_ISA
 
@@ -96,28 +89,9 @@ namespace {
 // One binary16 factor before each group.
 template <typename Format>
 PlainFactors simple_factors(const uint8_t* blocks) {
-  uint16_t halves[kGroupsPerBlock];
-  for (int g = 0; g < kGroupsPerBlock; ++g) {
-    halves[activation_lane(g)] = load_unaligned<uint16_t>(blocks + g * Format::kBytes);
-  }
-  const F32x16 scale = F32x16::load_f16(halves);
+  const F32x16 scale = leading_halves<Format>(blocks);
   // Exact, as are its products with sums of q: 11 bits times 12.
   return {scale, scale * F32x16::splat(-static_cast<float>(Format::kZero))};
-}
-
-// Of two blocks of Q6_K.
-inline HalfFactors half_factors(const uint8_t* first, const uint8_t* second) {
-  constexpr int kScales = 192, kFactor = 208;
-  int8_t scales[2][kGroupsPerBlock];  // of the first halves, of the second
-  const uint8_t* blocks[2] = {first, second};
-  for (int g = 0; g < kGroupsPerBlock; ++g) {
-    for (int half = 0; half < 2; ++half) {
-      const uint8_t scale = blocks[g / 8][kScales + 2 * (g % 8) + half];
-      scales[half][activation_lane(g)] = static_cast<int8_t>(scale);
-    }
-  }
-  return {F32x16::load_i8(scales[0]), F32x16::load_i8(scales[1]),
-          spread_two(first + kFactor, second + kFactor), F32x16::splat(32.0f)};
 }
 
 template <typename Format>

@@ -13,6 +13,14 @@ inline F32x16 repeat_four(__m128 four) {
 #endif
 }
 
+// Two stored blocks with one binary16 factor each, 8 groups a block.
+inline F32x16 spread_two(const uint8_t* first, const uint8_t* second) {
+  const uint32_t pair = load_unaligned<uint16_t>(first) |
+                        static_cast<uint32_t>(load_unaligned<uint16_t>(second)) << 16;
+  const __m128i halves = _mm_shufflelo_epi16(_mm_cvtsi32_si128(static_cast<int>(pair)), 0x50);
+  return repeat_four(_mm_cvtph_ps(halves));
+}
+
 // 16 bytes, one a group, to lane order.
 inline F32x16 spread_bytes(__m128i groups) {
   const __m128i lanes = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -43,6 +51,26 @@ inline PlainFactors k_factors(const uint8_t* first, const uint8_t* second) {
       _mm_setr_epi32(load_unaligned<int32_t>(first), load_unaligned<int32_t>(second), 0, 0));
   return {spread_bytes(four(scales)) * repeat_four(_mm_moveldup_ps(factors)),
           -(spread_bytes(four(mins)) * repeat_four(_mm_movehdup_ps(factors)))};
+}
+
+inline HalfFactors half_factors(const uint8_t* first, const uint8_t* second) {
+  constexpr int kScales = 192, kFactor = 208;
+  const auto scales = [](const uint8_t* block) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(block + kScales));
+  };
+  // Of a block's groups 0 to 7, two scales each, to lanes 0 4 8 12, 1 5 9 13 or, of the second
+  // block, two lanes later.
+  const __m128i even = _mm_setr_epi8(0, 8, -1, -1, 2, 10, -1, -1, 4, 12, -1, -1, 6, 14, -1, -1);
+  const __m128i odd = _mm_setr_epi8(1, 9, -1, -1, 3, 11, -1, -1, 5, 13, -1, -1, 7, 15, -1, -1);
+  const auto spread = [&](__m128i lanes) {
+    const __m128i later = _mm_slli_epi32(_mm_shuffle_epi8(scales(second), lanes), 16);
+    alignas(16) int8_t bytes[kGroupsPerBlock];
+    _mm_store_si128(reinterpret_cast<__m128i*>(bytes),
+                    _mm_or_si128(_mm_shuffle_epi8(scales(first), lanes), later));
+    return F32x16::load_i8(bytes);
+  };
+  return {spread(even), spread(odd), spread_two(first + kFactor, second + kFactor),
+          F32x16::splat(32.0f)};
 }
 
 }  // namespace

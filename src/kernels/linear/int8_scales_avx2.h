@@ -52,6 +52,15 @@ template <DType kType>
   return spread_any_scales<kType>(row, first, count, ratio);
 }
 
+template <typename Format>
+inline F32x16 leading_halves(const uint8_t* blocks) {
+  uint16_t halves[kGroupsPerBlock];
+  for (int g = 0; g < kGroupsPerBlock; ++g) {
+    halves[activation_lane(g)] = load_unaligned<uint16_t>(blocks + g * Format::kBytes);
+  }
+  return F32x16::load_f16(halves);
+}
+
 // Groups g and g + 8 stand two lanes apart, g and g + 4 one lane, g and g + 2 two quarters, g and
 // g + 1 one quarter.
 inline void reduce_add_4_blocks(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {

@@ -40,6 +40,41 @@ template <DType kType>
   return {_mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(lanes, 16)))};
 }
 
+// Which 16-bit word of two vectors each lane takes, where the words of some groups lie in both.
+template <int kStride>
+struct HalfLanes {
+  static constexpr int kTogether = 7 * kStride < 64 ? 8 : 4;  // groups
+  static constexpr int kSteps = static_cast<int>(kGroupsPerBlock) / kTogether;
+  alignas(64) uint16_t word[kSteps][32] = {};
+  uint32_t lanes[kSteps] = {};
+
+  constexpr HalfLanes() {
+    for (int g = 0; g < kGroupsPerBlock; ++g) {
+      const auto lane = activation_lane(g);
+      word[g / kTogether][lane] = static_cast<uint16_t>(g % kTogether * kStride);
+      lanes[g / kTogether] |= 1u << lane;
+    }
+  }
+};
+template <int kStride>
+constexpr HalfLanes<kStride> kHalfLanes;
+
+template <typename Format>
+inline F32x16 leading_halves(const uint8_t* blocks) {
+  constexpr int kStride = Format::kBytes / 2;
+  const HalfLanes<kStride>& table = kHalfLanes<kStride>;
+  __m512i halves = _mm512_setzero_si512();
+#pragma GCC unroll 4
+  for (int step = 0; step < HalfLanes<kStride>::kSteps; ++step) {
+    const uint8_t* from = blocks + step * HalfLanes<kStride>::kTogether * Format::kBytes;
+    const __m512i found = _mm512_maskz_permutex2var_epi16(
+        table.lanes[step], _mm512_loadu_si512(from), _mm512_load_si512(table.word[step]),
+        _mm512_loadu_si512(from + 64));
+    halves = _mm512_or_si512(halves, found);
+  }
+  return {_mm512_cvtph_ps(_mm512_castsi512_si256(halves))};
+}
+
 // Groups g and g + 8 stand two lanes apart, g and g + 4 one lane, g and g + 2 two quarters, g and
 // g + 1 one quarter.
 inline void reduce_add_4_blocks(F32x16 a, F32x16 b, F32x16 c, F32x16 d, float* out) {

@@ -59,6 +59,27 @@ inline void interleave_quarters(Bytes a, Bytes b, Bytes& even, Bytes& odd) {
   even.v = _mm256_permute2x128_si256(a.v, b.v, 0x20);
   odd.v = _mm256_permute2x128_si256(a.v, b.v, 0x31);
 }
+// Of 64 bytes, 16 a quarter, the low (part 0) or high (part 1) nibbles of quarters 0 and 2 in
+// `even`, those of quarters 1 and 3 in `odd`.
+inline void split_quarters(const uint8_t* bytes, int part, Bytes& even, Bytes& odd) {
+  const auto nibbles = [&](int at) {
+    const Bytes all = Bytes::load(bytes + at);
+    return part == 0 ? low_nibbles(all).v : high_nibbles(all).v;
+  };
+  const __m256i first = nibbles(0), second = nibbles(32);
+  even.v = _mm256_permute2x128_si256(first, second, 0x20);
+  odd.v = _mm256_permute2x128_si256(first, second, 0x31);
+}
+// Bits 2 t and 2 t + 1 of 16 bytes, times 16, in quarter t - 2 part.
+inline Bytes spread_crumbs_apart(const uint8_t* bytes, int part) {
+  const __m256i twice =
+      _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i_u*>(bytes)));
+  const __m256i moved = part == 0
+                            ? _mm256_sllv_epi32(twice, _mm256_setr_epi32(4, 4, 4, 4, 2, 2, 2, 2))
+                            : _mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2));
+  return {_mm256_and_si256(moved, _mm256_set1_epi8(0x30))};
+}
+inline Bytes operator|(Bytes a, Bytes b) { return {_mm256_or_si256(a.v, b.v)}; }
 inline Bytes operator^(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
 inline Bytes splat_bytes(int value) { return {_mm256_set1_epi8(static_cast<char>(value))}; }
 

@@ -60,6 +60,22 @@ inline void interleave_quarters(Bytes a, Bytes b, Bytes& even, Bytes& odd) {
   even.v = _mm512_permutex2var_epi64(a.v, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b.v);
   odd.v = _mm512_permutex2var_epi64(a.v, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b.v);
 }
+// Of 64 bytes, 16 a quarter: the low nibbles of quarters 0 and 2 and the high nibbles of quarters 0
+// and 2 in `even`, those of quarters 1 and 3 in `odd`.
+inline void split_quarters(const uint8_t* bytes, int, Bytes& even, Bytes& odd) {
+  const Bytes all = Bytes::load(bytes);
+  const __m512i low = low_nibbles(all).v, high = high_nibbles(all).v;
+  even.v = _mm512_shuffle_i64x2(low, high, 0x88);
+  odd.v = _mm512_shuffle_i64x2(low, high, 0xdd);
+}
+// Bits 2 t and 2 t + 1 of 16 bytes, times 16, in quarter t.
+inline Bytes spread_crumbs_apart(const uint8_t* bytes, int) {
+  const __m512i four =
+      _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i_u*>(bytes)));
+  const __m512i left = _mm512_setr_epi32(4, 4, 4, 4, 2, 2, 2, 2, 0, 0, 0, 0, 30, 30, 30, 30);
+  return {_mm512_and_si512(_mm512_rolv_epi32(four, left), _mm512_set1_epi8(0x30))};
+}
+inline Bytes operator|(Bytes a, Bytes b) { return {_mm512_or_si512(a.v, b.v)}; }
 inline Bytes operator^(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
 inline Bytes splat_bytes(int value) { return {_mm512_set1_epi8(static_cast<char>(value))}; }
 
