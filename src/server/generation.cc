@@ -35,7 +35,7 @@ Result<Generation> Generation::begin(const ServedModel& model, GenerationCall ca
       return TokenVerdict{.keep = true, .stop = watcher.ended()};
     };
   }
-  LOCKSTEP_ASSIGN_OR_RETURN(ReplyStream stream, model.engine.submit(std::move(request)));
+  LOCKSTEP_ASSIGN_OR_RETURN(ReplyStream stream, model.engine->submit(std::move(request)));
   return Generation(std::move(stream), std::move(readers));
 }
 

@@ -17,7 +17,8 @@ namespace lockstep {
 // What it refers to outlives it.
 struct ServedModel {
   std::string name;  // as clients call it
-  StreamEngine& engine;
+  StreamEngine* engine = nullptr;  // reading a request needs none
+  RequestLimits limits;            // of the engine
   const Tokenizer& tokenizer;
   const ChatTemplate* chat_template = nullptr;  // null: template_fault says why
   std::string template_fault = {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "server/foreign_paths.h"
+#include "server/openai/error_reply.h"
 #include "server/openai/wire.h"
 
 namespace lockstep {
@@ -60,12 +61,12 @@ Service::Service(ServedModel model, ApiKeys keys, ServiceOptions options)
     : model_(std::move(model)),
       keys_(std::move(keys)),
       options_(std::move(options)),
-      running_(model_.engine.limits().streams + options_.queue) {}
+      running_(model_.limits.streams + options_.queue) {}
 
 Status Service::warm_up() {
   LOCKSTEP_ASSIGN_OR_RETURN(
       ReplyStream stream,
-      model_.engine.submit({.prompt = {0}, .max_tokens = 1, .use_cache = false}));
+      model_.engine->submit({.prompt = {0}, .max_tokens = 1, .use_cache = false}));
   LOCKSTEP_RETURN_IF_ERROR(collect_replies(stream).front().end.status);
   ready_ = true;
   return {};

@@ -4,7 +4,7 @@
 #include "server/fields.h"
 #include "server/open_api.h"
 #include "server/openai/chat_call.h"
-#include "server/openai/wire.h"
+#include "server/openai/error_reply.h"
 #include "server/service.h"
 
 namespace lockstep {
@@ -14,8 +14,8 @@ void Service::models(Context& context) {
                               {"object", "model"},
                               {"created", model_.created},
                               {"owned_by", "lockstep"},
-                              {"context_length", model_.engine.limits().context},
-                              {"max_model_len", model_.engine.limits().context}};
+                              {"context_length", model_.limits.context},
+                              {"max_model_len", model_.limits.context}};
   const std::string_view name =
       std::string_view(context.request.path).substr(std::string_view("/v1/models").size());
   if (name.empty()) {
@@ -60,9 +60,9 @@ void Service::detokenize(Context& context) {
   std::vector<int32_t> ids;
   for (const json::value& entry : list == nullptr ? json::array() : *list) {
     const int64_t* id = entry.if_int64();
-    if (id == nullptr || *id < 0 || *id >= model_.engine.limits().vocab) {
+    if (id == nullptr || *id < 0 || *id >= model_.limits.vocab) {
       fields.fail("tokens", fmt::format("tokens holds {}; ids run from 0 to {}",
-                                        describe_value(entry), model_.engine.limits().vocab - 1));
+                                        describe_value(entry), model_.limits.vocab - 1));
       break;
     }
     ids.push_back(static_cast<int32_t>(*id));
@@ -88,12 +88,12 @@ void Service::health(Context& context) {
 
 void Service::metrics(Context& context) {
   answer(context, HttpReply{.content_type = "text/plain; version=0.0.4",
-                            .body = metrics_.render(model_.engine.figures())});
+                            .body = metrics_.render(model_.engine->figures())});
 }
 
 void Service::slots(Context& context) {
-  const EngineFigures figures = model_.engine.figures();
-  answer(context, json::object{{"streams", model_.engine.limits().streams},
+  const EngineFigures figures = model_.engine->figures();
+  answer(context, json::object{{"streams", model_.limits.streams},
                                {"running", figures.running},
                                {"waiting", figures.waiting},
                                {"requests", running_.list()}});
@@ -102,10 +102,10 @@ void Service::slots(Context& context) {
 void Service::props(Context& context) {
   json::object facts = {{"model", model_.name},
                         {"system_fingerprint", model_.fingerprint},
-                        {"context", model_.engine.limits().context},
-                        {"streams", model_.engine.limits().streams},
+                        {"context", model_.limits.context},
+                        {"streams", model_.limits.streams},
                         {"queue", options_.queue},
-                        {"vocab", model_.engine.limits().vocab},
+                        {"vocab", model_.limits.vocab},
                         {"chat_template", model_.chat_template != nullptr}};
   for (const auto& [key, value] : model_.properties) facts[key] = value;
   answer(context, json::value(std::move(facts)));

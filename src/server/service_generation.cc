@@ -6,6 +6,7 @@
 
 #include "server/openai/chat_reply.h"
 #include "server/openai/completion_reply.h"
+#include "server/openai/error_reply.h"
 #include "server/service.h"
 
 namespace lockstep {

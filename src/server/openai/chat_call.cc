@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "server/openai/wire.h"
+#include "server/openai/error_reply.h"
 #include "server/prompt.h"
 #include "server/thinking_budget.h"
 
@@ -139,7 +139,7 @@ ApiStatus read_chat_call(const json::object& body, const ServedModel& model, Cha
   if (!prompt.ok()) return api_error(prompt.error());
   reading.begins_in_thinking = prompt.value().begins_in_thinking;
   if (budget && reading.begins_in_thinking) {
-    auto constraint = make_thinking_budget(model.tokenizer, model.engine.limits().vocab, *budget);
+    auto constraint = make_thinking_budget(model.tokenizer, model.limits.vocab, *budget);
     if (!constraint.ok()) return api_error(constraint.error());
     call.generation.request.constraint = std::move(constraint).value();
   }

@@ -56,7 +56,7 @@ void read_logit_bias(Fields& fields, int64_t vocab, SamplingSettings& settings) 
 
 void read_samplers(Fields& fields, const ServedModel& model, SamplingSettings& settings) {
   settings = model.defaults;
-  const int64_t vocab = model.engine.limits().vocab;
+  const int64_t vocab = model.limits.vocab;
   const auto take = [](const auto& given, auto& value) {
     if (given) value = *given;
   };
@@ -80,7 +80,7 @@ void read_samplers(Fields& fields, const ServedModel& model, SamplingSettings& s
 }
 
 void read_stops(Fields& fields, const ServedModel& model, GenerationCall& call) {
-  call.request.stop_ids = read_ids(fields, "stop_token_ids", model.engine.limits().vocab);
+  call.request.stop_ids = read_ids(fields, "stop_token_ids", model.limits.vocab);
   const auto stops = fields.texts("stop", kMostStops);
   if (!stops) return;
   for (const std::string& stop : *stops) {
@@ -112,7 +112,7 @@ void read_common_fields(Fields& fields, const ServedModel& model, GenerationCall
                 "model_not_found", 404);
   }
   read_samplers(fields, model, call.request.sampling);
-  const int64_t streams = model.engine.limits().streams;
+  const int64_t streams = model.limits.streams;
   call.request.replies = fields.integer("n", 1, streams).value_or(1);
   call.request.use_cache = fields.boolean("use_cache").value_or(true);
   read_stops(fields, model, call);
@@ -130,7 +130,7 @@ std::vector<std::string> ignored_fields(Fields& fields) {
 }
 
 ApiStatus check_prompt_length(const ServedModel& model, size_t prompt_tokens) {
-  const int64_t context = model.engine.limits().context;
+  const int64_t context = model.limits.context;
   if (static_cast<int64_t>(prompt_tokens) < context) return {};
   return ApiError{
       .message = fmt::format("the prompt has {} tokens; this server's context holds {}, of which a "

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "server/openai/wire.h"
+#include "server/openai/error_reply.h"
 #include "server/prompt.h"
 
 namespace lockstep::openai {
@@ -42,7 +42,7 @@ void read_prompt(Fields& fields, const ServedModel& model, Request& request) {
     return fields.fail("prompt", "prompt is missing; it is a text or a list of token ids");
   }
   if (prompt->is_array()) {
-    request.prompt = ids_of(fields, prompt->get_array(), model.engine.limits().vocab);
+    request.prompt = ids_of(fields, prompt->get_array(), model.limits.vocab);
   } else {
     auto encoded = encode_prompt(model.tokenizer, std::string(prompt->get_string()));
     if (!encoded.ok()) return fields.fail("prompt", encoded.error().message);

@@ -6,17 +6,9 @@
 #include "base/json.h"
 #include "runtime/reply.h"
 #include "sampling/settings.h"
-#include "server/api_error.h"
-#include "server/http/message.h"
 #include "text/tokenizer.h"
 
 namespace lockstep::openai {
-
-// {"error": {"message", "type", "param", "code"}} with the error's status.
-HttpReply error_reply(const ApiError& error);
-
-// Of an error that the engine gave: the caller's fault or the server's.
-ApiError api_error(const Error& error);
 
 struct Usage {
   int64_t prompt = 0;

@@ -48,8 +48,8 @@ class ReplyParser {
         place_(begins_in_thinking ? Place::kThinkingStart : Place::kReplyStart),
         thinking_(begins_in_thinking) {}
 
-  // Appends what `text` makes certain. Held back until the text goes on: blanks that may belong to
-  // a tag, and the start of what may be one.
+  // Appends what `text`, a piece of UTF-8, makes certain. Held back until the text goes on: blanks
+  // that may belong to a tag, and the start of what may be one.
   void push(std::string_view text, std::vector<TextEvent>& events);
   // Appends the rest. `whole`: the model ended the reply itself, so a call that it left open is
   // meant to end there; otherwise it was cut off. Nothing may be pushed after it.
