@@ -16,7 +16,7 @@ namespace lockstep {
 
 // What it refers to outlives it.
 struct ServedModel {
-  std::string name;  // as clients call it
+  std::string name;                // as clients call it
   StreamEngine* engine = nullptr;  // reading a request needs none
   RequestLimits limits;            // of the engine
   const Tokenizer& tokenizer;
