@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/matrix_reader.h"
 #include "checkpoint/testing/read_everything.h"
 
 namespace lockstep {

@@ -42,7 +42,7 @@ TEST(GgufModel, OpensWithEveryTensorReadAndNoneLeft) {
     EXPECT_EQ(checkpoint.config.delta.order, ValueHeads::kTiled);
     EXPECT_EQ(checkpoint.config.delta.value_dim, 16);
     EXPECT_EQ(checkpoint.config.rope.mrope_section, (std::array<int64_t, 3>{2, 1, 1}));
-    EverythingReader(checkpoint).read();
+    read_everything(checkpoint);
     EXPECT_TRUE(check_no_unknown_tensors(checkpoint).ok());
     EXPECT_TRUE(unused_tensors(checkpoint).unneeded.empty());
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/config_writer.h"
 #include "checkpoint/mapped_file.h"
 
 namespace lockstep {
@@ -13,70 +14,34 @@ constexpr size_t kLargestText = 64u << 20;  // a tokenizer.json of the family ha
 constexpr std::string_view kGenerationConfig =
     "{\n \"do_sample\": true,\n \"temperature\": 1.0,\n \"top_k\": 20,\n \"top_p\": 0.95\n}";
 
-const char* dtype_name(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return "float16";
-    case DType::kF32:
-      return "float32";
-    default:
-      return "bfloat16";
-  }
-}
-
-json::object rope_parameters() {
-  return {{"rope_type", "default"},
-          {"rope_theta", 10000000.0},
-          {"partial_rotary_factor", 0.25},
-          {"mrope_section", json::array{11, 11, 10}},
-          {"mrope_interleaved", true}};
-}
-
-json::array layer_types(const SynthShape& shape) {
-  json::array types;
+ModelConfig model_config(const SynthShape& shape, const SynthOptions& options) {
+  ModelConfig config;
+  config.ffn = shape.moe() ? Ffn::kMoe : Ffn::kDense;
+  config.vocab_size = shape.vocab;
+  config.hidden_size = shape.hidden;
+  config.intermediate_size = shape.intermediate;
+  config.max_positions = shape.max_positions;
+  config.rms_norm_eps = 1e-6;
+  config.tie_word_embeddings = shape.tied;
   for (int64_t i = 0; i < shape.layers; ++i) {
-    types.push_back(shape.full_attention(i) ? "full_attention" : "linear_attention");
+    config.layers.push_back(shape.full_attention(i) ? Mixer::kFullAttention : Mixer::kGatedDelta);
   }
-  return types;
-}
-
-json::object text_config(const SynthShape& shape, const SynthOptions& options,
-                         const LentTokenizer& tokenizer) {
-  json::object text = {{"model_type", shape.moe() ? "qwen3_5_moe_text" : "qwen3_5_text"},
-                       {"vocab_size", shape.vocab},
-                       {"hidden_size", shape.hidden},
-                       {"num_hidden_layers", shape.layers},
-                       {"num_attention_heads", shape.heads},
-                       {"num_key_value_heads", shape.kv_heads},
-                       {"head_dim", SynthShape::kHeadDim},
-                       {"hidden_act", "silu"},
-                       {"max_position_embeddings", shape.max_positions},
-                       {"rms_norm_eps", 1e-6},
-                       {"rope_parameters", rope_parameters()},
-                       {"linear_conv_kernel_dim", SynthShape::kConvTaps},
-                       {"linear_key_head_dim", SynthShape::kLinearHeadDim},
-                       {"linear_value_head_dim", SynthShape::kLinearHeadDim},
-                       {"linear_num_key_heads", shape.key_heads},
-                       {"linear_num_value_heads", shape.value_heads},
-                       {"layer_types", layer_types(shape)},
-                       {"full_attention_interval", SynthShape::kAttentionInterval},
-                       {"attention_bias", false},
-                       {"attn_output_gate", true},
-                       {"mamba_ssm_dtype", "float32"},
-                       {"tie_word_embeddings", shape.tied},
-                       {"mtp_num_hidden_layers", options.mtp == SynthMtp::kAbsent ? 0 : 1},
-                       {"mtp_use_dedicated_embeddings", false},
-                       {"eos_token_id", tokenizer.text_eos},
-                       {"dtype", dtype_name(options.dtype)}};
-  if (shape.moe()) {
-    text["num_experts"] = shape.experts;
-    text["num_experts_per_tok"] = shape.experts_per_token;
-    text["moe_intermediate_size"] = shape.expert_intermediate;
-    text["shared_expert_intermediate_size"] = shape.expert_intermediate;
-  } else {
-    text["intermediate_size"] = shape.intermediate;
-  }
-  return text;
+  config.attention = {.heads = shape.heads,
+                      .kv_heads = shape.kv_heads,
+                      .head_dim = SynthShape::kHeadDim,
+                      .rotary_dim = SynthShape::kHeadDim / 4};
+  config.delta = {.key_heads = shape.key_heads,
+                  .value_heads = shape.value_heads,
+                  .key_dim = SynthShape::kLinearHeadDim,
+                  .value_dim = SynthShape::kLinearHeadDim,
+                  .conv_kernel = SynthShape::kConvTaps};
+  config.moe = {.experts = shape.experts,
+                .experts_per_token = shape.experts_per_token,
+                .intermediate = shape.expert_intermediate,
+                .shared_intermediate = shape.expert_intermediate};
+  config.rope.theta = 10000000.0;
+  config.mtp_layers = options.mtp == SynthMtp::kAbsent ? 0 : 1;
+  return config;
 }
 
 // MLX's `quantization`: the common scheme, and an entry for each module that differs.
@@ -91,10 +56,9 @@ json::object quantization(const SynthOptions& options, const SynthPlan& plan, bo
   return scheme;
 }
 
-std::string finish_config(json::object config, const SynthShape& shape, const SynthOptions& options,
-                          const SynthPlan& plan, const LentTokenizer& tokenizer, bool sidecar) {
-  config["text_config"] = text_config(shape, options, tokenizer);
-  config["tie_word_embeddings"] = shape.tied;
+std::string finish_config(json::object config, const SynthOptions& options, const SynthPlan& plan,
+                          const LentTokenizer& tokenizer, bool sidecar) {
+  config["text_config"].as_object()["eos_token_id"] = tokenizer.text_eos;
   config["eos_token_id"] = tokenizer.eos;
   for (const auto& id : tokenizer.ids) config[id.key()] = id.value();
   if (options.layout == Layout::kMlx) {
@@ -140,18 +104,15 @@ Result<LentTokenizer> read_lent_tokenizer(const std::filesystem::path& folder) {
 
 std::string config_text(const SynthShape& shape, const SynthOptions& options, const SynthPlan& plan,
                         const LentTokenizer& tokenizer) {
-  const char* architecture =
-      shape.moe() ? "Qwen3_5MoeForConditionalGeneration" : "Qwen3_5ForConditionalGeneration";
-  return finish_config({{"architectures", json::array{architecture}},
-                        {"model_type", shape.moe() ? "qwen3_5_moe" : "qwen3_5"}},
-                       shape, options, plan, tokenizer, false);
+  return finish_config(model_config_json(model_config(shape, options), options.dtype), options,
+                       plan, tokenizer, false);
 }
 
 std::string sidecar_config_text(const SynthShape& shape, const SynthOptions& options,
                                 const SynthPlan& plan, const LentTokenizer& tokenizer) {
-  return finish_config(
-      {{"architectures", json::array{"Qwen3_5MTP"}}, {"model_type", "qwen3_5_mtp"}}, shape, options,
-      plan, tokenizer, true);
+  json::object config = model_config_json(model_config(shape, options), options.dtype);
+  set_draft_head_type(config);
+  return finish_config(std::move(config), options, plan, tokenizer, true);
 }
 
 }  // namespace lockstep

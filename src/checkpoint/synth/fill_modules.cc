@@ -1,14 +1,10 @@
 #include "checkpoint/synth/fill_modules.h"
 
-#include <algorithm>
-#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace lockstep {
 namespace {
-
-constexpr int64_t kTileBytes = 1 << 20;  // what a task writes of a weight at a time
-constexpr int64_t kTilesBetweenReports = 64;
 
 struct Scratch {
   std::vector<float> values;
@@ -75,59 +71,20 @@ Status write_rows(const StoredModule& module, int64_t begin, int64_t count,
   return writer.write(module.tensor + 2, first * bytes.scales, scratch.biases);
 }
 
-class Filler {
- public:
-  Filler(ThreadPool& pool, uint64_t total, const std::function<bool(uint64_t, uint64_t)>& progress)
-      : pool_(pool),
-        scratch_(static_cast<size_t>(pool.threads())),
-        total_(total),
-        progress_(progress) {}
-
-  Status fill(const StoredModule& module, SafetensorsWriter& writer) {
-    const RowBytes bytes = row_bytes(module);
-    const int64_t tile =
-        std::max<int64_t>(1, kTileBytes / static_cast<int64_t>(std::max<size_t>(1, bytes.weight)));
-    const int64_t batch = tile * kTilesBetweenReports;
-    for (int64_t begin = 0; begin < module.rows; begin += batch) {
-      const int64_t count = std::min(batch, module.rows - begin);
-      pool_.run((count + tile - 1) / tile, [&](int64_t index, int thread) {
-        const int64_t first = index * tile;
-        keep(write_rows(module, begin + first, std::min(tile, count - first), writer,
-                        scratch_[static_cast<size_t>(thread)]));
-      });
-      if (!status_.ok()) return status_;
-      done_ += static_cast<uint64_t>(count) * (bytes.weight + 2 * bytes.scales);
-      if (progress_ && !progress_(done_, total_)) {
-        return Error{ErrorCode::kIo, "stopped before the checkpoint was whole"};
-      }
-    }
-    return {};
-  }
-
- private:
-  void keep(const Status& status) {
-    if (status.ok()) return;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (status_.ok()) status_ = status;
-  }
-
-  ThreadPool& pool_;
-  std::vector<Scratch> scratch_;  // one a thread
-  uint64_t done_ = 0;
-  uint64_t total_;
-  const std::function<bool(uint64_t, uint64_t)>& progress_;
-  std::mutex mutex_;
-  Status status_;
-};
-
 }  // namespace
 
 Status fill_modules(const SynthPlan& plan, SafetensorsWriter& trunk, SafetensorsWriter* sidecar,
-                    ThreadPool& pool,
-                    const std::function<bool(uint64_t done, uint64_t total)>& progress) {
-  Filler filler(pool, plan.tensor_bytes, progress);
+                    ThreadPool& pool, const Progress& progress) {
+  TileLoop loop(pool, plan.tensor_bytes, progress);
+  std::vector<Scratch> scratch(static_cast<size_t>(pool.threads()));
   for (const StoredModule& module : plan.modules) {
-    LOCKSTEP_RETURN_IF_ERROR(filler.fill(module, module.sidecar ? *sidecar : trunk));
+    SafetensorsWriter& writer = module.sidecar ? *sidecar : trunk;
+    const RowBytes bytes = row_bytes(module);
+    LOCKSTEP_RETURN_IF_ERROR(loop.run(module.rows, bytes.weight + 2 * bytes.scales,
+                                      [&](int64_t first, int64_t count, int thread) {
+                                        return write_rows(module, first, count, writer,
+                                                          scratch[static_cast<size_t>(thread)]);
+                                      }));
   }
   return {};
 }

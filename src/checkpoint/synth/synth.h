@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "checkpoint/synth/modules.h"
 #include "checkpoint/synth/shapes.h"
 #include "checkpoint/tensor_source.h"
+#include "checkpoint/tile_loop.h"
 
 namespace lockstep {
 
@@ -44,7 +44,7 @@ struct SynthOptions {
   uint64_t shard_bytes = 5'000'000'000;
   ThreadPool* pool = nullptr;  // null: the calling thread alone
   // Called now and then with the bytes written so far and in all; false stops with an error.
-  std::function<bool(uint64_t done, uint64_t total)> progress = {};
+  Progress progress = {};
 
   // Variants that readers must understand. MLX: matrices have `bits` bits and groups of `group`
   // (routers and shared-expert gates 8 and 64), except where the rows are no multiple of the group

@@ -10,6 +10,7 @@
 #include "base/float16.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/mapped_file.h"
+#include "checkpoint/matrix_reader.h"
 #include "checkpoint/testing/read_everything.h"
 #include "checkpoint/testing/synthetic.h"
 

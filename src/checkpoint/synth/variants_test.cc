@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/matrix_reader.h"
 #include "checkpoint/synth/synth.h"
 #include "checkpoint/testing/read_everything.h"
 #include "checkpoint/testing/synthetic.h"
