@@ -86,7 +86,9 @@ def transform(name, values, text):
         values = -np.exp(values)
     if "conv1d" in name:
         values = values.squeeze()
-    if name.endswith("norm.weight") and not name.endswith("linear_attn.norm.weight"):
+    # The converter renames pre_fc_norm_* to enorm and hnorm before it looks for this ending.
+    zero_centred = name.endswith("norm.weight") or ".pre_fc_norm_" in name
+    if zero_centred and not name.endswith("linear_attn.norm.weight"):
         values = values + np.float32(1)
     if name.endswith("shared_expert_gate.weight"):
         values = values.reshape(-1)
