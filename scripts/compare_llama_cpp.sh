@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compares logits with llama.cpp: scripts/compare_llama_cpp.sh SOURCE WORK
+# Compares logits with llama.cpp: scripts/compare_llama_cpp.sh SOURCE WORK [SCRIPT]
+# SCRIPT, of python/, is compare_llama_cpp.py or compare_converted.py.
 # SOURCE is the unpacked source package of llama-cpp-python 0.3.36 (pip download --no-binary :all:),
 # WORK a scratch folder of some 500 MB. Needs cmake, ninja, g++ and a network for two Python packages.
 set -eu
@@ -16,8 +17,8 @@ g++ -O1 -std=c++17 -I"$source/include" -I"$source/ggml/include" \
   "$root/bench/llama_cpp/llama_logits.cc" -L"$bin" -Wl,-rpath,"$bin" -lllama -lggml -lggml-base \
   -o "$bin/llama_logits"
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" -q install gguf==0.19.0 numpy
+"$work/venv/bin/pip" -q install gguf==0.19.0 numpy mlx-lm==0.32.2 'mlx[cpu]==0.32.4'
 cmake --preset release -S "$root" > /dev/null
 cmake --build "$root/build/release" --target lockstep lockstep_logits > "$work/build.log"
-exec "$work/venv/bin/python" "$root/python/compare_llama_cpp.py" "$root/build/release" "$bin" \
+exec "$work/venv/bin/python" "$root/python/${3:-compare_llama_cpp.py}" "$root/build/release" "$bin" \
   "$work/models"

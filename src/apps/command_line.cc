@@ -25,6 +25,7 @@ constexpr CommandEntry kCommands[] = {
     {"info", "Say what a model is and what it needs", parse_info},
     {"models", "List the embedded models", parse_models},
     {"synth", "Write a synthetic model in the shape of a released one", parse_synth},
+    {"convert", "Write a model in another layout", parse_convert},
     {"bench", "Measure a model's speed and memory on this machine", parse_bench},
     {"verify exact", "Hold a model to the promise: the same bits in every schedule",
      parse_verify_exact},

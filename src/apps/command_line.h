@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/isa.h"
+#include "checkpoint/gguf/tensor_type.h"
 #include "checkpoint/tensor_source.h"
+#include "formats/affine_quantiser.h"
 #include "model/precision.h"
 #include "sampling/settings.h"
 
@@ -106,6 +108,14 @@ struct SynthArgs {
   std::optional<int> threads;
 };
 
+struct ConvertArgs {
+  ModelArgs model;
+  std::string out;
+  Layout to = Layout::kGguf;
+  GgufTensorType gguf_type = {};  // of a GGUF file's matrices
+  AffineFormat affine;            // of an MLX folder's
+};
+
 struct BenchArgs {
   ModelArgs model;
   std::vector<int64_t> prefill = {512};  // prompt lengths
@@ -160,9 +170,9 @@ struct EvalArgs {
   bool json = false;
 };
 
-using Command =
-    std::variant<RunArgs, ChatArgs, ServeArgs, InfoArgs, ModelsArgs, SynthArgs, BenchArgs,
-                 VerifyExactArgs, VerifyKernelsArgs, VerifyStagesArgs, VerifyMtpArgs, EvalArgs>;
+using Command = std::variant<RunArgs, ChatArgs, ServeArgs, InfoArgs, ModelsArgs, SynthArgs,
+                             ConvertArgs, BenchArgs, VerifyExactArgs, VerifyKernelsArgs,
+                             VerifyStagesArgs, VerifyMtpArgs, EvalArgs>;
 
 // Something to do, or something to say and to leave with.
 struct CommandLine {

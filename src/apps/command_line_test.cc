@@ -113,6 +113,13 @@ TEST(CommandLine, TheOtherCommandsParse) {
       std::get<SynthArgs>(*parse({"synth", "0.8b", "d", "--format", "bf16"}).command);
   EXPECT_EQ(synth.layout, Layout::kHuggingFace);
   EXPECT_EQ(synth.folder, "d");
+  const ConvertArgs convert = std::get<ConvertArgs>(
+      *parse({"convert", "m", "d", "--to", "mlx", "--bits", "6", "--group-size", "32"}).command);
+  EXPECT_EQ(convert.to, Layout::kMlx);
+  EXPECT_EQ(convert.affine, (AffineFormat{.bits = 6, .group = 32}));
+  const ConvertArgs gguf = std::get<ConvertArgs>(
+      *parse({"convert", "m", "d", "--to", "gguf", "--type", "q4_k"}).command);
+  EXPECT_EQ(gguf.gguf_type.blocks, BlockType::kQ4_K);
 }
 
 TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
@@ -132,6 +139,13 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
       {{"run", "tiny", "a", "--frob"}, "unknown flag --frob"},
       {{"run", "tiny", "-x + 3"}, "goes after --"},
       {{"synth", "2b", "d", "--seed", "x"}, "--seed is x"},
+      {{"convert", "m", "d"}, "--to is required"},
+      {{"convert", "m", "d", "--to", "onnx"}, "--to is onnx; gguf, mlx and bf16 are written"},
+      {{"convert", "m", "d", "--to", "gguf", "--type", "q9"}, "there is no type \"q9\""},
+      {{"convert", "m", "d", "--to", "gguf", "--bits", "4"}, "--bits and --group-size are for"},
+      {{"convert", "m", "d", "--to", "mlx", "--bits", "7"}, "--bits 7 --group-size 64"},
+      {{"convert", "m", "d", "--to", "mlx", "--type", "f16"}, "--type is for --to gguf"},
+      {{"convert", "m", "d", "--to", "bf16", "--bits", "4"}, "--to bf16 has no"},
       {{"bench", "tiny", "--streams", "1,257"}, "--streams is 257"},
       {{"bench", "tiny", "--depth", "-1"}, "--depth is -1"},
       {{"bench", "tiny", "--prefill", "12,x"}, "x"},

@@ -12,6 +12,7 @@ int serve_command(const ServeArgs& args, const Console& console);
 int info_command(const InfoArgs& args, const Console& console);
 int models_command(const ModelsArgs& args, const Console& console);
 int synth_command(const SynthArgs& args, const Console& console);
+int convert_command(const ConvertArgs& args, const Console& console);
 int bench_command(const BenchArgs& args, const Console& console);
 int verify_exact_command(const VerifyExactArgs& args, const Console& console);
 int verify_kernels_command(const VerifyKernelsArgs& args, const Console& console);

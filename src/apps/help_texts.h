@@ -68,6 +68,17 @@ inline constexpr const char* kSynthHelp =
     "The weights are random in a sane scale, the tokenizer is the embedded one: such a model\n"
     "is as fast and as large as the real one and writes nonsense.";
 
+inline constexpr const char* kConvertHelp =
+    "Examples:\n"
+    "  lockstep convert tiny tiny.gguf --to gguf\n"
+    "  lockstep convert ~/models/m m-q4_k.gguf --to gguf --type q4_k\n"
+    "  lockstep convert m.gguf m-mlx --to mlx --bits 6 --group-size 32\n"
+    "  lockstep convert m.gguf m-bf16 --to bf16\n"
+    "\n"
+    "Tensor by tensor, in little memory. Tokenizer, template and draft head go along, a vision\n"
+    "tower does not. Rows that are no whole number of blocks become q8_0 or f16, vectors and\n"
+    "routers f32. What was written is read back and compared before it gets its name.";
+
 inline constexpr const char* kModelsHelp =
     "Examples:\n"
     "  lockstep models\n"

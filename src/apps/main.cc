@@ -51,6 +51,7 @@ int dispatch(const Command& command, const Console& console) {
     int operator()(const InfoArgs& args) const { return info_command(args, console); }
     int operator()(const ModelsArgs& args) const { return models_command(args, console); }
     int operator()(const SynthArgs& args) const { return synth_command(args, console); }
+    int operator()(const ConvertArgs& args) const { return convert_command(args, console); }
     int operator()(const BenchArgs& args) const { return bench_command(args, console); }
     int operator()(const VerifyExactArgs& args) const {
       return verify_exact_command(args, console);

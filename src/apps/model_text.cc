@@ -25,10 +25,7 @@ SpecialTokens special_tokens(const GgufText& text) {
 
 }  // namespace
 
-Result<Tokenizer> tokenizer_of(const Checkpoint& checkpoint) {
-  if (checkpoint.layout != Layout::kGguf) {
-    return load_tokenizer(checkpoint.path / "tokenizer.json");
-  }
+Result<TokenizerFile> tokenizer_file_of(const Checkpoint& checkpoint) {
   LOCKSTEP_ASSIGN_OR_RETURN(const GgufText text, read_gguf_text(checkpoint.gguf));
   const TokenList list = {.model = text.model,
                           .pre = text.pre,
@@ -36,9 +33,15 @@ Result<Tokenizer> tokenizer_of(const Checkpoint& checkpoint) {
                           .types = text.types,
                           .merges = text.merges,
                           .add_bos = text.add_bos};
-  const std::string name = checkpoint.path.string();
-  LOCKSTEP_ASSIGN_OR_RETURN(const TokenizerFile file, read_token_list(list, name));
-  return Tokenizer::make(file, name);
+  return read_token_list(list, checkpoint.path.string());
+}
+
+Result<Tokenizer> tokenizer_of(const Checkpoint& checkpoint) {
+  if (checkpoint.layout != Layout::kGguf) {
+    return load_tokenizer(checkpoint.path / "tokenizer.json");
+  }
+  LOCKSTEP_ASSIGN_OR_RETURN(const TokenizerFile file, tokenizer_file_of(checkpoint));
+  return Tokenizer::make(file, checkpoint.path.string());
 }
 
 Result<ChatTemplate> chat_template_of(const Checkpoint& checkpoint) {

@@ -367,6 +367,24 @@ class OtherCommands(Program):
         self.assertEqual(lockstep("run", model, "--max-tokens", 2, "Hi").returncode, 0)
         self.assert_refused(lockstep("synth", names[0], model), 1, str(model))
 
+    def test_convert_writes_models_that_answer_alike(self):
+        """Through GGUF and back: the tokenizer, the template and the weights go along."""
+        reply = [str(word) for word in ("--temperature", 0, "--max-tokens", 8, "What does `ls` do?")]
+        source = SOURCE / "models/tiny-dense-mlx-4bit"
+        wanted = lockstep("run", source, *reply).stdout
+        steps = (("a.gguf", "--to", "gguf", "--type", "q8_0"), ("b", "--to", "mlx", "--bits", 8),
+                 ("c", "--to", "bf16"))
+        model = source
+        for name, *arguments in steps:
+            result = lockstep("convert", model, self.folder / name, *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(b"read back and found as encoded", result.stderr)
+            self.assertIn(b"draft head included", result.stderr)
+            model = self.folder / name
+            self.assertEqual(lockstep("run", model, *reply).stdout, wanted)
+            self.assert_refused(lockstep("convert", source, model, *arguments), 1, "exists already")
+        self.assert_refused(lockstep("convert", "tiny", self.folder / "d", "--to", "exl2"), 2, "exl2")
+
     def test_verify_exact_says_what_held(self):
         prompts = self.write("prompts", "Ten small boats lie in the harbour\n\nand wait for the tide\n")
         command = ("verify", "exact", "tiny", "--quick", "--prompts", prompts)

@@ -26,12 +26,14 @@ class OutputFile {
   // Writes at a byte offset, from any thread.
   Status write(uint64_t offset, std::span<const std::byte> bytes) const;
 
+  // Where the bytes lie until then, for reading them back.
+  std::string partial_path() const { return path_ + ".partial"; }
+
   // Gives the file its name. `durable` waits until the contents have reached the disk.
   Status publish(bool durable);
 
  private:
   OutputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  std::string partial_path() const { return path_ + ".partial"; }
 
   std::string path_;
   int descriptor_ = -1;  // -1 once published or moved from

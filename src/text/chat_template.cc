@@ -18,7 +18,7 @@ Result<std::string> ChatTemplate::render(const ChatInput& input) const {
 
 Result<ChatTemplate> parse_chat_template(std::string source, std::string name) {
   LOCKSTEP_ASSIGN_OR_RETURN(auto parsed, jinja::Template::parse(source, std::move(name)));
-  return ChatTemplate(std::move(parsed));
+  return ChatTemplate(std::move(parsed), std::move(source));
 }
 
 }  // namespace lockstep

@@ -38,15 +38,21 @@ class ChatTemplate {
   // error is one sentence with the template's name and line.
   Result<std::string> render(const ChatInput& input) const;
 
+  // The text that it was parsed from, and whether another one stands in where there are tools.
+  const std::string& source() const { return source_; }
+  bool has_tool_use() const { return tool_use_.has_value(); }
+
   void set_special_tokens(SpecialTokens tokens) { special_tokens_ = std::move(tokens); }
   // A template to use instead when there are tools.
   void set_tool_use(jinja::Template tool_use) { tool_use_ = std::move(tool_use); }
 
  private:
   friend Result<ChatTemplate> parse_chat_template(std::string source, std::string name);
-  explicit ChatTemplate(jinja::Template main) : main_(std::move(main)) {}
+  ChatTemplate(jinja::Template main, std::string source)
+      : main_(std::move(main)), source_(std::move(source)) {}
 
   jinja::Template main_;
+  std::string source_;
   std::optional<jinja::Template> tool_use_;
   SpecialTokens special_tokens_;
 };

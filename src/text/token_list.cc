@@ -130,7 +130,73 @@ Result<TokenizerFile> read(const TokenList& list) {
   return out;
 }
 
+Status check_sayable(const TokenizerFile& file) {
+  const auto refuse = [](const std::string& what) {
+    return Error{ErrorCode::kUnsupported, fmt::format("{}, which GGUF cannot say", what)};
+  };
+  if (file.pattern != kFamilyPattern) return refuse("it cuts words by a pattern of its own");
+  if (!file.nfc) return refuse("it does not normalise to NFC");
+  if (file.ignore_merges) return refuse("it ignores merges where a word is a piece");
+  for (const AddedToken& token : file.added_tokens) {
+    if (token.lstrip || token.rstrip || token.single_word) {
+      return refuse(
+          fmt::format("its token {} looks at the text around it", excerpt(token.content)));
+    }
+  }
+  return {};
+}
+
+// As llama.cpp's converter types them; read_token_list knows which control tokens are text.
+int64_t type_of(const AddedToken& token) {
+  const bool bars = token.content.starts_with("<|") && token.content.ends_with("|>");
+  return token.special || bars ? kControl : kUserDefined;
+}
+
+Result<TokenListTexts> make(const TokenizerFile& file, int64_t rows) {
+  LOCKSTEP_RETURN_IF_ERROR(check_sayable(file));
+  TokenListTexts out;
+  const auto count = static_cast<size_t>(rows);
+  out.tokens.resize(count);
+  out.types.assign(count, kUnused);
+  if (file.pieces.size() > count) {
+    return bad(fmt::format("found {} tokens, the model has {}", file.pieces.size(), rows));
+  }
+  for (size_t i = 0; i < file.pieces.size(); ++i) {
+    out.tokens[i] = file.pieces[i];
+    if (!file.pieces[i].empty()) out.types[i] = kNormal;
+  }
+  for (const AddedToken& token : file.added_tokens) {
+    const auto id = static_cast<size_t>(token.id);
+    if (id >= count) {
+      return bad(fmt::format("token {} has the id {}, the model has {}", excerpt(token.content),
+                             token.id, rows));
+    }
+    out.tokens[id] = token.content;
+    out.types[id] = type_of(token);
+    if (token.special != is_special(out.types[id], token.content)) {
+      return Error{ErrorCode::kUnsupported,
+                   fmt::format("the added token {} is {}special, which GGUF cannot say",
+                               excerpt(token.content), token.special ? "" : "not ")};
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (out.types[i] == kUnused) out.tokens[i] = fmt::format("[PAD{}]", i);
+  }
+  for (const Merge& merge : file.merges) {
+    out.merges.push_back(file.pieces[static_cast<size_t>(merge.left)] + ' ' +
+                         file.pieces[static_cast<size_t>(merge.right)]);
+  }
+  return out;
+}
+
 }  // namespace
+
+Result<TokenListTexts> make_token_list(const TokenizerFile& file, int64_t rows,
+                                       std::string_view name) {
+  Result<TokenListTexts> texts = make(file, rows);
+  if (texts.ok()) return texts;
+  return Error{texts.error().code, fmt::format("{}: tokenizer: {}", name, texts.error().message)};
+}
 
 Result<TokenizerFile> read_token_list(const TokenList& list, std::string_view name) {
   Result<TokenizerFile> file = read(list);

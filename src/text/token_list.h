@@ -1,9 +1,11 @@
-// A tokenizer as GGUF files carry one: tokens and their types by id, and merges.
+// A tokenizer as GGUF files carry one: tokens and their types by id, and merges. Read and made.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "text/tokenizer_file.h"
@@ -24,5 +26,18 @@ struct TokenList {
 // has six (fill in the middle, repositories) that are not special; these are known by their texts.
 // `name` is put before every message.
 Result<TokenizerFile> read_token_list(const TokenList& list, std::string_view name);
+
+// A TokenList that owns its texts.
+struct TokenListTexts {
+  std::vector<std::string> tokens;
+  std::vector<int64_t> types;
+  std::vector<std::string> merges;
+};
+
+// The way back: `rows` tokens, of which those that the tokenizer lacks are unused. What the form
+// cannot say is refused: another pattern, no NFC, merges that are ignored, added tokens that take
+// white space along.
+Result<TokenListTexts> make_token_list(const TokenizerFile& file, int64_t rows,
+                                       std::string_view name);
 
 }  // namespace lockstep

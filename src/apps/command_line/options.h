@@ -21,6 +21,7 @@ CommandLine parse_serve(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_info(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_models(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_synth(CLI::App& app, std::span<const std::string> arguments);
+CommandLine parse_convert(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_bench(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_verify_exact(CLI::App& app, std::span<const std::string> arguments);
 CommandLine parse_verify_kernels(CLI::App& app, std::span<const std::string> arguments);

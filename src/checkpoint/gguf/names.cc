@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+
+#include "base/check.h"
 
 namespace lockstep {
 namespace {
@@ -71,7 +74,36 @@ std::optional<std::string> look_up(const NamePair (&names)[kCount], std::string_
   return std::nullopt;
 }
 
+template <size_t kCount>
+const NamePair* find_canonical(const NamePair (&names)[kCount], std::string_view canonical) {
+  for (const NamePair& pair : names) {
+    if (pair.canonical == canonical) return &pair;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+std::string stored_gguf_name(std::string_view name, int64_t trunk_layers) {
+  if (const NamePair* pair = find_canonical(kModelNames, name)) return std::string(pair->stored);
+  if (const NamePair* pair = find_canonical(kDraftNames, name)) {
+    return fmt::format("blk.{}.{}", trunk_layers, pair->stored);
+  }
+  constexpr std::string_view kTrunk = "model.layers.";
+  constexpr std::string_view kDraft = "mtp.layers.0.";
+  std::string block = std::to_string(trunk_layers);
+  std::string_view part;
+  if (name.starts_with(kTrunk)) {
+    const size_t end = std::min(name.find('.', kTrunk.size()), name.size() - 1);
+    block = name.substr(kTrunk.size(), end - kTrunk.size());
+    part = name.substr(end + 1);
+  } else if (name.starts_with(kDraft)) {
+    part = name.substr(kDraft.size());
+  }
+  const NamePair* pair = find_canonical(kBlockNames, part);
+  LOCKSTEP_CHECK(pair != nullptr, name);
+  return fmt::format("blk.{}.{}", block, pair->stored);
+}
 
 std::string canonical_gguf_name(std::string_view name, int64_t trunk_layers) {
   const std::string unknown(name);

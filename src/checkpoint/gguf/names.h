@@ -13,4 +13,7 @@ namespace lockstep {
 // stays as it is, and so does a block beyond the draft head's.
 std::string canonical_gguf_name(std::string_view name, int64_t trunk_layers);
 
+// The way back, for the names of model_tensors.h.
+std::string stored_gguf_name(std::string_view canonical, int64_t trunk_layers);
+
 }  // namespace lockstep

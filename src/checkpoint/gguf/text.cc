@@ -47,4 +47,24 @@ Result<GgufText> read_gguf_text(const GgufMetadata& metadata) {
   return out;
 }
 
+void add_gguf_text(const GgufText& text, GgufWriter& writer) {
+  writer.add("tokenizer.ggml.model", text.model);
+  writer.add("tokenizer.ggml.pre", text.pre);
+  writer.add("tokenizer.ggml.tokens", std::span<const std::string_view>(text.tokens));
+  const std::vector<int32_t> types(text.types.begin(), text.types.end());
+  writer.add("tokenizer.ggml.token_type", std::span<const int32_t>(types));
+  writer.add("tokenizer.ggml.merges", std::span<const std::string_view>(text.merges));
+  writer.add("tokenizer.ggml.add_bos_token", text.add_bos);
+  const struct {
+    const char* key;
+    const std::optional<int64_t>& id;
+  } ids[] = {{"tokenizer.ggml.bos_token_id", text.bos_id},
+             {"tokenizer.ggml.eos_token_id", text.eos_id},
+             {"tokenizer.ggml.padding_token_id", text.padding_id}};
+  for (const auto& entry : ids) {
+    if (entry.id) writer.add(entry.key, static_cast<uint32_t>(*entry.id));
+  }
+  if (text.chat_template) writer.add("tokenizer.chat_template", *text.chat_template);
+}
+
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "checkpoint/gguf/metadata.h"
+#include "checkpoint/gguf/writer.h"
 
 namespace lockstep {
 
@@ -26,5 +27,8 @@ struct GgufText {
 
 // kNotFound where the file has no vocabulary.
 Result<GgufText> read_gguf_text(const GgufMetadata& metadata);
+
+// What read_gguf_text reads of it again.
+void add_gguf_text(const GgufText& text, GgufWriter& writer);
 
 }  // namespace lockstep

@@ -55,6 +55,13 @@ void GgufWriter::add(std::string_view key, std::span<const int32_t> values) {
   for (const int32_t value : values) put(fields_, value);
 }
 
+void GgufWriter::add_bools(std::string_view key, const std::vector<bool>& values) {
+  add_key(key, GgufValueType::kArray);
+  put(fields_, static_cast<uint32_t>(GgufValueType::kBool));
+  put(fields_, static_cast<uint64_t>(values.size()));
+  for (const bool value : values) put(fields_, static_cast<uint8_t>(value));
+}
+
 void GgufWriter::add(std::string_view key, std::span<const std::string_view> values) {
   add_key(key, GgufValueType::kArray);
   put(fields_, static_cast<uint32_t>(GgufValueType::kString));

@@ -20,6 +20,7 @@ class GgufWriter {
   void add(std::string_view key, std::string_view value);
   void add(std::string_view key, const char* value) { add(key, std::string_view(value)); }
   void add(std::string_view key, std::span<const int32_t> values);
+  void add_bools(std::string_view key, const std::vector<bool>& values);
   void add(std::string_view key, std::span<const std::string_view> values);
 
   // `shape` as everywhere, the inner dimension last; 1 to 4 dimensions, and whole blocks a row.
