@@ -1,99 +1,98 @@
-// What the prompt cache costs a prompt that finds nothing in it, and what one that does saves:
-//   prompt_cache_bench MODEL [threads] [tokens...]
-// One line per prompt length: seconds of the bare prefill; of looking up, taking snapshots and
-// saving them, measured around each call in the same run, and their share; and seconds of the same
-// prompt again, which resumes one token before its end. The cache is full, so that saving evicts.
+// What the prompt cache costs a prompt that finds nothing in it, and what it saves one that does:
+//   prompt_cache_bench MODEL [REPEATS [TOKENS...]]
+// One line per prompt length, all by one engine: new prompts that ask the full cache, find nothing
+// and leave their states there, in turn with new prompts that do without it; then one of the former
+// again. Medians; the share is the median of the pairs' own.
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/isa.h"
+#include "bench/workload.h"
 #include "checkpoint/checkpoint.h"
-#include "model/forward_pass.h"
-#include "runtime/prompt_cache/prompt_cache.h"
+#include "device/cpu_info.h"
+#include "runtime/stream_engine.h"
 
 namespace lockstep {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int64_t kRows = 128;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-struct Cost {
-  double run = 0.0;  // forward passes
-  double find = 0.0;
-  double save = 0.0;  // snapshots and what the cache does with them
-  int64_t saves = 0;
+struct Bench {
+  Bench(const Model& its_model, int64_t its_length)
+      : model(its_model),
+        length(its_length),
+        pool(usable_cpus()),
+        pass(model, {.pool = pool, .isa = best_isa()}, {.rows = kRows, .logit_rows = 1}) {
+    const int64_t context = length + 8;
+    const StateShape& shape = model.state_shape();
+    const uint64_t state = shape.recurrent_floats() * sizeof(float) +
+                           static_cast<uint64_t>(length / kKvBlock + 2) * shape.page_bytes();
+    engine = StreamEngine::make(
+                 pass, pool,
+                 {.context = context,
+                  .pages = EngineOptions::least_pages(context),
+                  .cache = PromptCacheOptions{.memory_bytes = 4 * state},  // saving evicts
+                  .rules = {.rows = kRows, .round_seconds = 1e9}})
+                 .value();
+  }
+
+  Reply read(uint64_t seed, bool use_cache) {
+    ReplyStream stream = engine
+                             ->submit({.prompt = bench::random_ids(model, length, seed),
+                                       .max_tokens = 1,
+                                       .sampling = {.temperature = 0.0},
+                                       .use_cache = use_cache})
+                             .value();
+    return std::move(collect_replies(stream).front());
+  }
+
+  const Model& model;
+  int64_t length;
+  ThreadPool pool;
+  ForwardPass pass;
+  std::unique_ptr<StreamEngine> engine;
 };
 
-// Reads the prompt as an engine does: resumes, stops at every save point, saves.
-Cost read_prompt(ForwardPass& pass, PromptCache& cache, const std::vector<int32_t>& ids) {
-  Cost cost;
-  const auto length = static_cast<int64_t>(ids.size());
-  auto start = Clock::now();
-  const CacheLookup lookup = cache.find(ids, "");
-  const std::vector<SavePoint> points =
-      plan_save_points(length, lookup.length, {}, lookup.parted, {.min_tokens = 32});
-  cost.find = seconds_since(start);
-  SequenceState state =
-      lookup.state ? lookup.state->snapshot() : SequenceState(pass.model().state_shape());
-  size_t next = 0;
-  while (state.position() < length) {
-    const int64_t stop = next < points.size() ? points[next].length : length;
-    RowBatch batch;
-    const int64_t rows = std::min(kRows, stop - state.position());
-    batch.segments = {{.sequence = &state, .rows = rows}};
-    batch.ids.assign(ids.begin() + state.position(), ids.begin() + state.position() + rows);
-    if (state.position() + rows == length) batch.logit_rows = {rows - 1};
-    start = Clock::now();
-    if (!pass.forward(batch).ok()) std::abort();
-    pass.commit(batch);
-    cost.run += seconds_since(start);
-    if (state.position() != stop || next == points.size()) continue;
-    start = Clock::now();
-    const std::span<const int32_t> first(ids.data(), static_cast<size_t>(stop));
-    if (cache.wants(first, "")) cache.save(first, "", points[next].kind, state.snapshot());
-    cost.save += seconds_since(start);
-    ++cost.saves;
-    ++next;
+void measure(const Model& model, int64_t length, int repeats) {
+  Bench bench(model, length);
+  std::vector<double> without, with, shares;
+  uint64_t seed = 1;
+  for (int i = -2; i < repeats; ++i) {
+    const bool first = i % 2 == 0;  // of the pair
+    double seconds[2] = {};
+    for (const bool use_cache : {first, !first}) {
+      seconds[use_cache] = bench.read(++seed, use_cache).end.timings.prompt_seconds;
+    }
+    if (i < 0) continue;  // warm-up
+    without.push_back(seconds[0]);
+    with.push_back(seconds[1]);
+    shares.push_back(seconds[1] / seconds[0] - 1.0);
   }
-  return cost;
+  bench.read(++seed, true);
+  const ReplyTimings again = bench.read(seed, true).end.timings;
+  fmt::print("{:>8} {:>12.3f} {:>12.3f} {:>8.2f} {:>12.3f} {:>8}\n", length, 1e3 * median(without),
+             1e3 * median(with), 1e2 * median(shares), 1e3 * again.prompt_seconds,
+             again.prompt_tokens - again.cached_tokens);
 }
 
-int run(const char* folder, int threads, const std::vector<int64_t>& lengths) {
+int run(const char* folder, int repeats, const std::vector<int64_t>& lengths) {
   auto checkpoint = open_checkpoint(folder, {});
-  if (!checkpoint.ok()) return fmt::print("{}\n", checkpoint.error().message), 3;
-  auto model = Model::make(std::move(checkpoint).value(), {});
-  if (!model.ok()) return fmt::print("{}\n", model.error().message), 3;
-  ThreadPool pool(threads);
-  ForwardPass pass(model.value(), {.pool = pool, .isa = best_isa()},
-                   {.rows = kRows, .logit_rows = 1});
-  fmt::print("{:>8} {:>10} {:>12} {:>6} {:>12} {:>8} {:>12}\n", "tokens", "prefill s", "find us",
-             "saves", "save us", "share", "again s");
-  for (const int64_t length : lengths) {
-    const auto state = SequenceState(model.value().state_shape());
-    const uint64_t room = 3 * state.shape().recurrent_floats() * sizeof(float) +
-                          static_cast<uint64_t>(length / 64 + 1) * 2 * state.shape().page_bytes();
-    auto cache = PromptCache::open({.memory_bytes = room}, [&] {
-                   return SequenceState(model.value().state_shape());
-                 }).value();
-    std::vector<int32_t> ids(static_cast<size_t>(length));
-    Cost cost;
-    for (int32_t round = 0; round < 3; ++round) {  // another prompt each time; the last one counts
-      for (size_t i = 0; i < ids.size(); ++i)
-        ids[i] = static_cast<int32_t>((i * 31 + size_t(round)) % 9000);
-      cost = read_prompt(pass, *cache, ids);
-    }
-    const double cached = read_prompt(pass, *cache, ids).run;
-    fmt::print("{:>8} {:>10.4f} {:>12.1f} {:>6} {:>12.1f} {:>7.3f}% {:>12.4f}\n", length, cost.run,
-               cost.find * 1e6, cost.saves, cost.save * 1e6,
-               100.0 * (cost.find + cost.save) / cost.run, cached);
-  }
+  if (!checkpoint.ok()) return fmt::print(stderr, "{}\n", checkpoint.error().message), 3;
+  const auto model = Model::make(std::move(checkpoint).value(), {});
+  if (!model.ok()) return fmt::print(stderr, "{}\n", model.error().message), 3;
+  fmt::print("{:>8} {:>12} {:>12} {:>8} {:>12} {:>8}\n", "tokens", "without ms", "miss ms",
+             "share %", "again ms", "its rows");
+  for (const int64_t length : lengths) measure(model.value(), length, repeats);
   return 0;
 }
 
@@ -102,12 +101,12 @@ int run(const char* folder, int threads, const std::vector<int64_t>& lengths) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print("prompt_cache_bench MODEL [threads] [tokens...]\n");
+    fmt::print(stderr, "prompt_cache_bench MODEL [REPEATS [TOKENS...]]\n");
     return 2;
   }
-  const int threads = argc > 2 ? std::atoi(argv[2]) : 2;
+  const int repeats = argc > 2 ? std::atoi(argv[2]) : 40;
   std::vector<int64_t> lengths;
   for (int i = 3; i < argc; ++i) lengths.push_back(std::atoll(argv[i]));
   if (lengths.empty()) lengths = {64, 256, 1024};
-  return lockstep::run(argv[1], threads, lengths);
+  return lockstep::run(argv[1], repeats, lengths);
 }

@@ -42,7 +42,7 @@ void Recurrence::add(const BatchSegment& segment, int64_t index, int64_t first_r
     const int64_t end =
         mark ? std::min(row_count, mark->position - sequence.position()) : row_count;
     float* conv_to =
-        mark ? mark->recurrent.data() + index * shape.layer_floats() : sequence.conv_out(index);
+        mark ? mark->recurrent->data() + index * shape.layer_floats() : sequence.conv_out(index);
     if (part == steps.size()) steps.emplace_back();
     steps[part].conv.push_back({.first_row = first_row + done,
                                 .rows = end - done,

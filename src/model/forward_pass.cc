@@ -112,10 +112,9 @@ Status check_segments(const RowBatch& batch) {
 }
 
 Status make_marks(const BatchSegment& segment) {
-  const size_t size = segment.sequence->shape().recurrent_floats();
   try {
     for (StateMark& mark : segment.marks) {
-      if (mark.recurrent.size() != size) mark.recurrent = Buffer<float>(size);
+      if (mark.recurrent == nullptr) mark.recurrent = segment.sequence->new_recurrent();
     }
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::kOutOfMemory, "no memory for the state of a mark"};

@@ -38,6 +38,36 @@ std::shared_ptr<KvPage> PagePool::take() {
                                  [pool = shared_from_this()](KvPage* p) { pool->give_back(p); });
 }
 
+std::shared_ptr<RecurrentState> PagePool::take_state(size_t floats) {
+  std::unique_ptr<RecurrentState> state;
+  {
+    const std::lock_guard lock(mutex_);
+    while (!free_states_.empty() && state == nullptr) {
+      state = std::move(free_states_.back());
+      free_states_.pop_back();
+      if (state->size() == floats) continue;
+      state.reset();
+      --states_;
+    }
+    if (state == nullptr) {
+      // As for pages: giving back cannot fail.
+      if (free_states_.capacity() <= states_) free_states_.reserve(2 * states_ + 16);
+      ++states_;
+    }
+  }
+  if (state == nullptr) {
+    try {
+      state = std::make_unique<RecurrentState>(floats);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      --states_;
+      throw;
+    }
+  }
+  return std::shared_ptr<RecurrentState>(
+      state.release(), [pool = shared_from_this()](RecurrentState* s) { pool->give_back(s); });
+}
+
 int64_t PagePool::taken() const {
   const std::lock_guard lock(mutex_);
   return taken_;
@@ -47,6 +77,11 @@ void PagePool::give_back(KvPage* page) {
   const std::lock_guard lock(mutex_);
   --taken_;
   free_.emplace_back(page);
+}
+
+void PagePool::give_back(RecurrentState* state) {
+  const std::lock_guard lock(mutex_);
+  free_states_.emplace_back(state);
 }
 
 }  // namespace lockstep

@@ -39,6 +39,38 @@ TEST(PagePool, APageOutlivesItsPool) {
   page->data()[63] = std::byte{1};
 }
 
+TEST(PagePool, RecurrentStatesAreUsedAgain) {
+  const auto pool = PagePool::make(64, 1);
+  auto state = pool->take_state(8);
+  const RecurrentState* where = state.get();
+  EXPECT_EQ(state->size(), 8u);
+  state.reset();
+  EXPECT_EQ(pool->take_state(8).get(), where);
+  EXPECT_EQ(pool->take_state(9)->size(), 9u) << "one of another size is none";
+}
+
+// Writes `value` everywhere in a round of one row.
+void run_row(SequenceState& sequence, float value) {
+  ASSERT_TRUE(sequence.begin_round(1).ok());
+  std::fill_n(sequence.conv_out(0), kShape.layer_floats(), value);
+  sequence.commit(1);
+}
+
+// A snapshot costs no copy: whoever runs on writes elsewhere, however often.
+TEST(SequencePages, RecurrentStateIsSharedUntilARoundWrites) {
+  const auto pool = PagePool::make(kShape.page_bytes(), 8);
+  SequenceState sequence(kShape, pool);
+  run_row(sequence, 1.0f);
+  SequenceState copy = sequence.snapshot();
+  EXPECT_EQ(copy.conv_in(0), sequence.conv_in(0));
+  for (const float value : {2.0f, 3.0f, 4.0f}) run_row(sequence, value);
+  EXPECT_EQ(*copy.conv_in(0), 1.0f);
+  sequence.assign(copy);
+  sequence.clear();
+  EXPECT_EQ(*copy.conv_in(0), 1.0f);
+  EXPECT_EQ(*sequence.conv_in(0), 0.0f);
+}
+
 TEST(SequencePages, AFullPoolIsAnErrorThatNamesThePosition) {
   const auto pool = PagePool::make(kShape.page_bytes(), 2);
   SequenceState sequence(kShape, pool);

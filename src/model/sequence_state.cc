@@ -16,8 +16,19 @@ int64_t pages_of(int64_t positions) { return (positions + kKvBlock - 1) / kKvBlo
 }  // namespace
 
 SequenceState::SequenceState(const StateShape& shape, std::shared_ptr<PagePool> pool)
+    : SequenceState(shape, std::move(pool), nullptr) {
+  clear();
+}
+
+SequenceState::SequenceState(const StateShape& shape, std::shared_ptr<PagePool> pool,
+                             std::shared_ptr<RecurrentState> recurrent)
     : shape_(shape), pool_(std::move(pool)), blocks_(static_cast<size_t>(shape.attention_layers)) {
-  recurrent_[0] = Buffer<float>(shape.recurrent_floats());
+  recurrent_[0] = std::move(recurrent);
+}
+
+std::shared_ptr<RecurrentState> SequenceState::new_recurrent() const {
+  const size_t floats = shape_.recurrent_floats();
+  return pool_ != nullptr ? pool_->take_state(floats) : std::make_shared<RecurrentState>(floats);
 }
 
 std::shared_ptr<KvPage> SequenceState::new_page() const {
@@ -43,8 +54,8 @@ int64_t SequenceState::pages_needed(int64_t rows) const {
 Status SequenceState::begin_round(int64_t rows) {
   const auto end = static_cast<size_t>(pages_of(position_ + rows));
   try {
-    Buffer<float>& other = recurrent_[1 - current_];
-    if (other.size() == 0) other = Buffer<float>(shape_.recurrent_floats());
+    std::shared_ptr<RecurrentState>& other = recurrent_[1 - current_];
+    if (other.use_count() != 1) other = new_recurrent();
     for (auto page = static_cast<size_t>(position_ / kKvBlock); page < end; ++page) {
       const bool present = page < pages_.size();
       if (present && pages_[page].use_count() == 1) continue;
@@ -85,31 +96,30 @@ void SequenceState::share_pages(const SequenceState& other, int64_t position) {
 }
 
 SequenceState SequenceState::snapshot() const {
-  SequenceState copy(shape_, pool_);
-  copy.assign(*this);
+  SequenceState copy(shape_, pool_, recurrent_[current_]);
+  copy.share_pages(*this, position_);
   return copy;
 }
 
 SequenceState SequenceState::snapshot(StateMark mark) const {
-  LOCKSTEP_CHECK(mark.position <= position_ && mark.recurrent.size() == shape_.recurrent_floats(),
-                 "a mark of another round");
-  SequenceState copy(shape_, pool_);
-  copy.recurrent_[0] = std::move(mark.recurrent);
+  LOCKSTEP_CHECK(mark.position <= position_ && mark.recurrent != nullptr, "a mark of another round");
+  SequenceState copy(shape_, pool_, std::move(mark.recurrent));
   copy.share_pages(*this, mark.position);
   return copy;
 }
 
 void SequenceState::assign(const SequenceState& other) {
   LOCKSTEP_CHECK(shape_.recurrent_floats() == other.shape_.recurrent_floats(), "another shape");
-  const Buffer<float>& committed = other.recurrent_[other.current_];
-  std::copy_n(committed.data(), committed.size(), recurrent_[current_].data());
+  recurrent_[current_] = other.recurrent_[other.current_];
   share_pages(other, other.position_);
 }
 
 void SequenceState::clear() {
   position_ = 0;
   pages_.clear();
-  std::fill_n(recurrent_[current_].data(), recurrent_[current_].size(), 0.0f);
+  std::shared_ptr<RecurrentState>& committed = recurrent_[current_];
+  if (committed.use_count() != 1) committed = new_recurrent();
+  std::fill_n(committed->data(), committed->size(), 0.0f);
 }
 
 bool SequenceState::truncate(int64_t position) {
@@ -120,7 +130,9 @@ bool SequenceState::truncate(int64_t position) {
 }
 
 size_t SequenceState::bytes() const {
-  return recurrent_[0].bytes() + recurrent_[1].bytes() + pages_.size() * shape_.page_bytes();
+  size_t bytes = pages_.size() * shape_.page_bytes();
+  for (const auto& copy : recurrent_) bytes += copy == nullptr ? 0 : copy->bytes();
+  return bytes;
 }
 
 }  // namespace lockstep

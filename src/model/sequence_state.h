@@ -20,7 +20,7 @@ namespace lockstep {
 // before `position` (row_batch.h), and SequenceState::snapshot makes a sequence of it.
 struct StateMark {
   int64_t position = 0;
-  Buffer<float> recurrent = {};  // as one copy of SequenceState; empty: the pass makes it
+  std::shared_ptr<RecurrentState> recurrent = nullptr;  // null: the pass takes one
 };
 
 class SequenceState {
@@ -43,10 +43,10 @@ class SequenceState {
   }
   // Per delta layer: committed state, and the other copy, which a round writes whole.
   const float* conv_in(int64_t layer) const {
-    return recurrent_[current_].data() + layer * shape_.layer_floats();
+    return recurrent_[current_]->data() + layer * shape_.layer_floats();
   }
   float* conv_out(int64_t layer) {
-    return recurrent_[1 - current_].data() + layer * shape_.layer_floats();
+    return recurrent_[1 - current_]->data() + layer * shape_.layer_floats();
   }
   const float* delta_in(int64_t layer) const { return conv_in(layer) + shape_.conv_floats; }
   float* delta_out(int64_t layer) { return conv_out(layer) + shape_.conv_floats; }
@@ -54,12 +54,12 @@ class SequenceState {
   // Publishes the round: `rows` more tokens, and the written copy as the committed one.
   void commit(int64_t rows);
 
-  // A copy at the committed position. Pages are shared, recurrent state is copied; its other copy
-  // is made when it first runs.
+  // A copy at the committed position. Pages and recurrent state are shared; a round writes neither
+  // where another holds it.
   SequenceState snapshot() const;
   // A copy as it was after `mark.position` tokens, within the last round committed.
   SequenceState snapshot(StateMark mark) const;
-  // Becomes a copy of `other`, which has the same shape, in the memory that is there.
+  // Becomes such a copy of `other`, which has the same shape.
   void assign(const SequenceState& other);
   // Back to position 0; gives the pages back and keeps the rest of the memory.
   void clear();
@@ -67,6 +67,9 @@ class SequenceState {
   // Forgets tokens from `position` on. Keys and values can; recurrent state cannot, so this answers
   // false (and changes nothing) unless the shape has none or position is where the sequence stands.
   bool truncate(int64_t position);
+
+  // Recurrent state of any contents, for a mark.
+  std::shared_ptr<RecurrentState> new_recurrent() const;
 
   // Bytes of pages and state that this sequence alone or with others keeps alive.
   size_t bytes() const;
@@ -76,6 +79,9 @@ class SequenceState {
   SequenceState& operator=(SequenceState&&) = default;
 
  private:
+  SequenceState(const StateShape& shape, std::shared_ptr<PagePool> pool,
+                std::shared_ptr<RecurrentState> recurrent);
+
   std::shared_ptr<KvPage> new_page() const;
   void point_blocks(size_t page);
   void share_pages(const SequenceState& other, int64_t position);
@@ -84,7 +90,8 @@ class SequenceState {
   std::shared_ptr<PagePool> pool_;
   int64_t position_ = 0;
   int current_ = 0;
-  Buffer<float> recurrent_[2];  // the one that is not current may be empty until a round begins
+  // The one that is not current may be null until a round begins.
+  std::shared_ptr<RecurrentState> recurrent_[2];
   std::vector<std::shared_ptr<KvPage>> pages_;
   std::vector<std::vector<std::byte*>> blocks_;  // [attention layer][page]
 };
