@@ -150,6 +150,7 @@ void CacheDisk::run(const Job& job) {
     touch_file(folder_ / touched->name);
     return;
   }
+  if (options_.before_write) options_.before_write();
   write_file(std::get<WriteJob>(job));
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,8 @@ struct CacheDiskOptions {
   uint64_t bytes = 0;                        // of all files in it; the least recently used go first
   std::string key;                           // precision tuple and content hash of the checkpoint
   uint64_t queue_bytes = uint64_t{1} << 30;  // states waiting to be written; more are not written
+  // For tests: called on the cache's thread before each write.
+  std::function<void()> before_write = nullptr;
 };
 
 struct CacheDiskCounts {
