@@ -133,6 +133,14 @@ TEST_F(EngineCache, SaltsShareNothingAndARequestCanGoWithout) {
   EXPECT_FALSE(engine_->submit(request).ok());
 }
 
+TEST_F(EngineCache, APromptThatIsScoredIsReadAgain) {
+  start(64 << 20);
+  Request request = request_of(100);
+  run(request);
+  request.prompt_logprobs = 0;
+  EXPECT_EQ(cached(request), 0);
+}
+
 TEST_F(EngineCache, WhatWasReadOfACancelledPromptIsKept) {
   start(64 << 20);
   std::atomic<bool> cancel = false;

@@ -151,9 +151,10 @@ bool EngineCore::cache_wants(const Stream& stream, int64_t length) const {
 void EngineCore::start_from_kept_state(Stream& stream) {
   RequestGroup& group = *stream.group;
   std::optional<int64_t> parted;
-  if (group.fork) {
+  const bool scores = stream.scored < stream.last_unscored();
+  if (group.fork && !scores) {
     stream.state->assign(*group.fork);
-  } else if (uses_cache(stream)) {
+  } else if (uses_cache(stream) && !scores) {
     const CacheLookup found = cache_->find(stream.ids, group.request.salt);
     if (found.state != nullptr) stream.state->assign(*found.state);
     parted = found.parted;
@@ -190,8 +191,15 @@ void EngineCore::plan_saves(Stream& stream, std::optional<int64_t> parted) const
 
 void EngineCore::choose_grants() {
   running_view_.clear();
+  // Each stream has a row of logits; what the pass gives beyond is for rows that are scored.
+  int64_t spare = pass_.limits().logit_rows - options_.streams;
   for (const auto& stream : running_) {
-    running_view_.push_back({.rows = stream->end ? 0 : stream->pending(),
+    int64_t rows = stream->end ? 0 : stream->pending();
+    if (rows > 0 && stream->first_unscored() < stream->last_unscored()) {
+      rows = std::min(rows, 1 + spare);
+      spare -= rows - 1;
+    }
+    running_view_.push_back({.rows = rows,
                              .reading = !stream->end && stream->is_reading(),
                              .last_served = stream->last_served});
   }

@@ -11,6 +11,10 @@
 
 namespace lockstep {
 
+// Rows of logits of a pass beyond one for each stream: for prompts whose log-probabilities are
+// wanted.
+inline constexpr int64_t kSpareLogitRows = 16;
+
 // What an engine is set up for.
 struct MemorySetup {
   int64_t context = 0;  // positions of prompt and reply together
@@ -19,7 +23,9 @@ struct MemorySetup {
   uint64_t cache_bytes = 0;  // of the prompt cache
   int64_t round_rows = 128;
 
-  PassLimits pass_limits() const { return {.rows = round_rows, .logit_rows = streams}; }
+  PassLimits pass_limits() const {
+    return {.rows = round_rows, .logit_rows = streams + kSpareLogitRows};
+  }
 };
 
 // Bytes.

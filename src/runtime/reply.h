@@ -18,6 +18,12 @@ struct ReplyToken {
   std::optional<Logprobs> logprobs = std::nullopt;  // where the request asks for them
 };
 
+// Of a token of the prompt, by the rows before it.
+struct PromptToken {
+  int64_t position = 0;
+  Logprobs logprobs;
+};
+
 enum class FinishReason : uint8_t {
   kStop,       // a stop id was drawn, or the request's own check ended the reply
   kLength,     // max_tokens, or the context is full
@@ -52,6 +58,7 @@ struct ReplyEnd {
 };
 
 struct Reply {
+  std::vector<PromptToken> prompt;  // from position 1 on, where the request asks for them
   std::vector<ReplyToken> tokens;
   ReplyEnd end;
   SamplingSettings sampling;  // with the seed that was used

@@ -69,6 +69,8 @@ std::vector<Reply> collect_replies(ReplyStream& stream, const OnReplyToken& on_t
     if (auto* token = std::get_if<ReplyToken>(&event->what)) {
       reply.tokens.push_back(std::move(*token));
       if (on_token) on_token(event->reply, reply.tokens.back());
+    } else if (auto* scored = std::get_if<PromptToken>(&event->what)) {
+      reply.prompt.push_back(std::move(*scored));
     } else {
       reply.end = std::get<ReplyEnd>(std::move(event->what));
       reply.sampling = stream.sampling();

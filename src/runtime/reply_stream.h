@@ -17,7 +17,7 @@ class Mailbox;
 
 struct ReplyEvent {
   int64_t reply = 0;  // which of the request's replies
-  std::variant<ReplyToken, ReplyEnd> what;
+  std::variant<ReplyToken, ReplyEnd, PromptToken> what;
 };
 
 // Dropping it cancels what has not ended.

@@ -29,6 +29,11 @@ Status check_prompt(const Request& request, const RequestLimits& limits) {
   return {};
 }
 
+Status check_logprobs(const char* name, std::optional<int64_t> count) {
+  if (!count || (*count >= 0 && *count <= kMaxTopLogprobs)) return {};
+  return invalid(fmt::format("{} is {}; it must be from 0 to {}", name, *count, kMaxTopLogprobs));
+}
+
 }  // namespace
 
 Status check_request(const Request& request, const RequestLimits& limits) {
@@ -42,11 +47,8 @@ Status check_request(const Request& request, const RequestLimits& limits) {
                     "this engine",
                     request.replies, limits.streams));
   }
-  if (request.top_logprobs &&
-      (*request.top_logprobs < 0 || *request.top_logprobs > kMaxTopLogprobs)) {
-    return invalid(fmt::format("logprobs is {}; it must be from 0 to {}", *request.top_logprobs,
-                               kMaxTopLogprobs));
-  }
+  LOCKSTEP_RETURN_IF_ERROR(check_logprobs("logprobs", request.top_logprobs));
+  LOCKSTEP_RETURN_IF_ERROR(check_logprobs("prompt_logprobs", request.prompt_logprobs));
   if (request.salt.size() > kMaxSaltBytes) {
     return invalid(fmt::format("a salt of {} bytes; it must have at most {}", request.salt.size(),
                                kMaxSaltBytes));

@@ -30,6 +30,9 @@ struct Request {
   int64_t replies = 1;                                 // [1, streams of the engine]
   std::vector<int32_t> stop_ids = {};                  // end the reply and are no part of it
   std::optional<int64_t> top_logprobs = std::nullopt;  // [0, kMaxTopLogprobs]; absent: none
+  // The same for the prompt's own tokens, all but the first, with the request's first reply. They
+  // need every row of it, so that reply resumes from no saved state. Absent: none.
+  std::optional<int64_t> prompt_logprobs = std::nullopt;
   std::shared_ptr<const TokenConstraint> constraint = nullptr;  // masks tokens; null: none
   // Where the prompt is worth a saved state, as whoever wrote it knows; in any order.
   std::vector<SavePoint> marks = {};

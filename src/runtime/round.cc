@@ -59,6 +59,7 @@ void Round::add_part(const Grant& grant, Part& part) {
   part.rows = grant.rows;
   part.first_row = batch_.rows();
   part.logit_row.reset();
+  part.scores.clear();
   part.marks.clear();
   part.status = {};
   part.sampler.reset();
@@ -72,6 +73,12 @@ void Round::add_part(const Grant& grant, Part& part) {
   }
   const auto begin = stream.ids.begin() + position;
   batch_.ids.insert(batch_.ids.end(), begin, begin + grant.rows);
+  part.score_row = batch_.logit_rows.size();
+  const int64_t last_scored = std::min(position + grant.rows, stream.last_unscored());
+  for (int64_t row = stream.first_unscored(); row < last_scored; ++row) {
+    batch_.logit_rows.push_back(part.first_row + row - position);
+    part.scores.emplace_back();
+  }
   if (!last) return;
   if (stream.group->limit == 0) {
     part.finish = FinishReason::kLength;  // only the prompt was wanted
@@ -153,14 +160,32 @@ void Round::draw(const RoundOutput& output) {
   const auto vocab = static_cast<size_t>(pass_.model().config().vocab_size);
   pool_.run(static_cast<int64_t>(parts_.size()), [&](int64_t index, int thread) {
     Part& part = parts_[static_cast<size_t>(index)];
-    if (!part.logit_row || !part.status.ok()) return;
     try {
+      if (part.status.ok()) score(output.logits, part);
+      if (!part.logit_row || !part.status.ok()) return;
       draw_one(output.logits.subspan(*part.logit_row * vocab, vocab), part,
                scratch_[static_cast<size_t>(thread)]);
     } catch (const std::bad_alloc&) {
       part.status = Error{ErrorCode::kOutOfMemory, "no memory to draw a token"};
     }
   });
+}
+
+// How likely the prompt's own tokens are.
+void Round::score(std::span<const float> logits, Part& part) const {
+  const auto vocab = static_cast<size_t>(pass_.model().config().vocab_size);
+  const Stream& stream = *part.stream;
+  auto next = static_cast<size_t>(stream.first_unscored()) + 1;
+  for (size_t i = 0; i < part.scores.size(); ++i, ++next) {
+    Result<Logprobs> logprobs =
+        log_probabilities(logits.subspan((part.score_row + i) * vocab, vocab), stream.ids[next],
+                          *stream.group->request.prompt_logprobs);
+    if (!logprobs.ok()) {
+      part.status = logprobs.error();
+      return;
+    }
+    part.scores[i] = std::move(logprobs).value();
+  }
 }
 
 // On a copy of the sampler, which commit adopts (docs/numerics.md, rule 26).
@@ -253,6 +278,9 @@ void Round::publish(Part& part) {
   if (!part.status.ok()) {
     stream.fail(part.status.error());
     return;
+  }
+  for (Logprobs& logprobs : part.scores) {
+    stream.put({stream.reply, PromptToken{++stream.scored, std::move(logprobs)}});
   }
   if (stream.drawn() > 0) {
     ++stream.timings.decode_rounds;

@@ -61,6 +61,8 @@ class Round {
     int64_t rows = 0;
     int64_t first_row = 0;
     std::optional<size_t> logit_row;  // in the output
+    size_t score_row = 0;             // the first of those whose log-probabilities are told
+    std::vector<Logprobs> scores;     // of the tokens after them
     std::vector<StateMark> marks;
     Status status;
     // What was drawn, and what of it counts once the round is committed.
@@ -77,6 +79,7 @@ class Round {
   void run_alone(std::span<const Grant> grants, const Error& error, RoundSeconds& seconds);
   void note_faults(const RoundOutput& output);
   void draw(const RoundOutput& output);
+  void score(std::span<const float> logits, Part& part) const;
   void draw_one(std::span<const float> logits, Part& part, SamplerScratch& scratch) const;
   void judge(Part& part) const;
   void commit();

@@ -1,6 +1,7 @@
 // One reply in the making, as the engine's thread keeps it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,11 @@ struct Stream {
   int64_t drawn() const { return size() - group->prompt_size(); }
   bool is_reading() const { return drawn() == 0 || pending() > 1; }
   bool is_started() const { return started; }
+  // Rows of the prompt whose log-probabilities are wanted and have not been told: [first, last).
+  int64_t first_unscored() const { return std::max(state->position(), scored); }
+  int64_t last_unscored() const {
+    return group->request.prompt_logprobs && reply == 0 ? group->fork_position() : 0;
+  }
 
   void put(ReplyEvent event) const { group->mailbox->put(std::move(event)); }
   // Sets `end`, after which the stream takes part in nothing.
@@ -59,6 +65,7 @@ struct Stream {
   std::unique_ptr<SequenceState> state;  // null while it waits for a place
   std::vector<SavePoint> saves;          // ascending, of states that are to be kept
   bool started = false;                  // has had a place
+  int64_t scored = 0;                    // first rows of the prompt that were told
   bool reads_for_group = false;
   int64_t overtaken = 0;
   uint64_t last_served = 0;

@@ -45,10 +45,10 @@ class StreamEngineTest : public ::testing::Test {
 
   // An engine with what belongs to it; keeps the state that each stream left.
   struct Setup {
-    explicit Setup(EngineOptions options)
+    explicit Setup(EngineOptions options, int64_t spare_logit_rows = 0)
         : pool(2),
           pass(*model_, {.pool = pool, .isa = best_isa()},
-               {.rows = options.rules.rows, .logit_rows = options.streams}),
+               {.rows = options.rules.rows, .logit_rows = options.streams + spare_logit_rows}),
           holder(StreamEngine::make(pass, pool, with_hook(std::move(options))).value()),
           engine(*holder) {}
 
@@ -96,6 +96,28 @@ TEST_F(StreamEngineTest, AReplyIsWhatItIsAlone) {
     EXPECT_EQ(got[0].end.timings.prompt_tokens, 19);
     EXPECT_EQ(got[0].end.timings.reply_tokens, 6);
     EXPECT_EQ(got[0].end.timings.decode_rounds, 5);
+  }
+}
+
+// Every row of the prompt is run, in rounds that have logits for it, beside another reply.
+TEST_F(StreamEngineTest, ThePromptsLogProbabilitiesComeWithTheFirstReply) {
+  for (const int64_t spare : {0, 5}) {
+    Setup setup({.context = 400, .streams = 3, .rules = {.rows = 32}}, spare);
+    ReplyStream beside = setup.engine.submit(request_of(prompt(40, 900), 60, 5)).value();
+    for (const int64_t max_tokens : {0, 4}) {
+      Request request = request_of(prompt(70), max_tokens);
+      request.prompt_logprobs = 2;
+      request.replies = 2;
+      const std::vector<Reply> got = setup.run(request);
+      ASSERT_EQ(got[0].prompt.size(), 69u);
+      EXPECT_EQ(got[0].prompt.front().position, 1);
+      EXPECT_EQ(got[0].prompt.front().logprobs.chosen.id, request.prompt[1]);
+      EXPECT_TRUE(got[1].prompt.empty());
+      for (int64_t i : {0, 1}) {
+        EXPECT_EQ(first_difference(alone(request, 400, i), got[static_cast<size_t>(i)]), "");
+      }
+    }
+    EXPECT_EQ(collect_replies(beside)[0].tokens.size(), 60u);
   }
 }
 
@@ -296,6 +318,8 @@ TEST_F(StreamEngineTest, BadRequestsAreRefusedBeforeAnythingRuns) {
             "3 replies were asked for; it must be from 1 to 2, the streams of this engine");
   EXPECT_EQ(refusal({.prompt = prompt(3), .top_logprobs = 21}),
             "logprobs is 21; it must be from 0 to 20");
+  EXPECT_EQ(refusal({.prompt = prompt(3), .prompt_logprobs = -1}),
+            "prompt_logprobs is -1; it must be from 0 to 20");
   EXPECT_FALSE(setup.engine.submit({.prompt = prompt(3), .sampling = {.top_p = 0.0}}).ok());
   EXPECT_EQ(setup.engine.figures().rounds, 0);
 }

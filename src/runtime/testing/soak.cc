@@ -101,6 +101,7 @@ std::unique_ptr<Client> make_client(Dice& dice, int64_t streams, bool tight) {
   }
   if (dice.one_in(4)) request.replies = dice.number(1, std::min<int64_t>(streams, 3));
   if (dice.one_in(3)) request.top_logprobs = dice.number(0, 20);
+  if (dice.one_in(6)) request.prompt_logprobs = dice.number(0, 20);
   if (dice.one_in(3)) {
     for (int i = 0; i < 20; ++i) {
       request.stop_ids.push_back(static_cast<int32_t>(dice.number(0, kIds - 1)));
@@ -252,7 +253,7 @@ void soak_episode(const Model& model, uint64_t seed, SoakReport& report) {
   {
     ThreadPool pool(static_cast<int>(dice.number(1, 3)));
     ForwardPass pass(model, {.pool = pool, .isa = best_isa()},
-                     {.rows = rows, .logit_rows = streams});
+                     {.rows = rows, .logit_rows = streams + dice.number(0, 12)});
     const auto made = StreamEngine::make(pass, pool, options);
     StreamEngine& engine = *made.value();
     std::vector<std::thread> threads;

@@ -44,11 +44,17 @@ SoloRun solo_run(ForwardPass& pass, const Request& request, int64_t reply, int64
   SequenceState state(pass.model().state_shape());
   const std::span<const int32_t> prompt = request.prompt;
   std::span<const float> logits;
+  SoloRun run;
+  const bool scores = request.prompt_logprobs && reply == 0;
+  if (scores) chunk = 1;
   for (size_t at = 0; at < prompt.size(); at += static_cast<size_t>(chunk)) {
     logits = read(pass, state,
                   prompt.subspan(at, std::min(static_cast<size_t>(chunk), prompt.size() - at)));
+    if (!scores || at + 1 == prompt.size()) continue;
+    run.prompt.push_back(
+        {state.position(),
+         log_probabilities(logits, prompt[at + 1], *request.prompt_logprobs).value()});
   }
-  SoloRun run;
   const int64_t limit =
       std::min(request.max_tokens.value_or(context), context - static_cast<int64_t>(prompt.size()));
   while (static_cast<int64_t>(run.tokens.size()) < limit) {
@@ -77,6 +83,17 @@ SoloRun solo_run(ForwardPass& pass, const Request& request, int64_t reply, int64
 
 std::string first_difference(const SoloRun& want, const Reply& got) {
   if (!got.end.status.ok()) return "it failed: " + got.end.status.error().message;
+  const bool whole = got.end.finish != FinishReason::kCancelled;
+  const bool scored = whole ? got.prompt.size() == want.prompt.size()
+                            : got.prompt.size() <= want.prompt.size();
+  if (!scored) return fmt::format("{} scores, alone {}", got.prompt.size(), want.prompt.size());
+  for (size_t i = 0; i < got.prompt.size(); ++i) {
+    if (got.prompt[i].position == want.prompt[i].position &&
+        same(got.prompt[i].logprobs, want.prompt[i].logprobs)) {
+      continue;
+    }
+    return fmt::format("the log-probabilities of the prompt differ at {}", want.prompt[i].position);
+  }
   if (got.tokens.size() > want.tokens.size()) {
     return fmt::format("{} tokens, alone {}", got.tokens.size(), want.tokens.size());
   }
@@ -92,7 +109,7 @@ std::string first_difference(const SoloRun& want, const Reply& got) {
       return fmt::format("the log-probabilities of token {} differ", i);
     }
   }
-  if (got.end.finish == FinishReason::kCancelled) return {};
+  if (!whole) return {};
   if (got.tokens.size() != want.tokens.size()) {
     return fmt::format("{} tokens, alone {}", got.tokens.size(), want.tokens.size());
   }

@@ -15,6 +15,7 @@
 namespace lockstep::testing {
 
 struct SoloRun {
+  std::vector<PromptToken> prompt;
   std::vector<ReplyToken> tokens;
   FinishReason finish = FinishReason::kLength;
   std::optional<int32_t> stop_id;
