@@ -128,6 +128,7 @@ Status Batch::submit(std::string_view text, Job& job) {
                                                      .replies = line.replies,
                                                      .stop_ids = engine_.stop_ids,
                                                      .top_logprobs = line.logprobs,
+                                                     .prompt_logprobs = line.prompt_logprobs,
                                                      .marks = std::move(prompt.marks),
                                                      .cancel = &InterruptScope::flag()}));
   return {};
@@ -196,9 +197,10 @@ int run_batch(const RunArgs& args, const Console& console) {
       return fail(kFailed, fmt::format("{}: {}", *args.batch, std::strerror(errno)));
     }
   }
-  auto engine =
-      load_engine(folder.value(), args.model,
-                  {.streams = args.parallel.value_or(kDefaultParallel), .cache = true}, console);
+  auto engine = load_engine(
+      folder.value(), args.model,
+      {.streams = args.parallel.value_or(kDefaultParallel), .cache = true, .disk = args.cache},
+      console);
   if (!engine.ok()) return fail(engine.error());
   const SamplingChoice sampling =
       choose_sampling(args.reply.sampling, engine.value()->model.checkpoint().generation);

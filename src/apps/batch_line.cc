@@ -110,9 +110,8 @@ Status take_messages(std::string_view key, const json::value& value,
 }
 
 constexpr const char* kKnownKeys =
-    "id, prompt, messages, ids, system, raw, no_think, max_tokens, n, logprobs, temperature, "
-    "top_k, "
-    "top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, penalty_window, "
+    "id, prompt, messages, ids, system, raw, no_think, max_tokens, n, logprobs, "
+    "prompt_logprobs, temperature, top_k, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, penalty_window, "
     "logit_bias, banned_tokens, allowed_tokens and seed";
 
 // Absent if `key` names no sampler.
@@ -146,6 +145,7 @@ Status take_key(std::string_view key, const json::value& value, BatchLine& line)
   if (key == "no_think") return take(key, value, line.reply.no_think);
   if (key == "max_tokens") return take(key, value, line.reply.max_tokens);
   if (key == "logprobs") return take(key, value, line.logprobs);
+  if (key == "prompt_logprobs") return take(key, value, line.prompt_logprobs);
   if (key == "n") {
     std::optional<int64_t> replies;
     LOCKSTEP_RETURN_IF_ERROR(take(key, value, replies));

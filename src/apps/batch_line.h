@@ -25,6 +25,7 @@ struct BatchLine {
   int64_t replies = 1;
   ReplyArgs reply;  // with `system` only beside a prompt
   std::optional<int64_t> logprobs;
+  std::optional<int64_t> prompt_logprobs;
 };
 
 // `line` gives what it says over `defaults`. Unknown keys, wrong types and contradictions are

@@ -200,7 +200,7 @@ int chat_command(const ChatArgs& args, const Console& console) {
     const Status valid = check_prompt_text(*args.reply.system, "--system");
     if (!valid.ok()) return fail(valid.error());
   }
-  auto engine = load_engine(folder.value(), args.model, {.cache = true}, console);
+  auto engine = load_engine(folder.value(), args.model, {.cache = true, .disk = args.cache}, console);
   if (!engine.ok()) return fail(engine.error());
   Engine& loaded = *engine.value();
   if (!loaded.chat_template) return fail(kFailed, loaded.template_fault);

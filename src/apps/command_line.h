@@ -28,6 +28,14 @@ struct ModelArgs {
   std::optional<Isa> isa;
 };
 
+// Prompts that are kept on disk for later runs.
+struct CacheArgs {
+  std::optional<std::string> folder;
+  std::optional<int64_t> gib;  // that it may take
+};
+
+inline constexpr int64_t kDefaultCacheGib = 16;
+
 // Absent: what generation_config.json says, else the neutral default.
 struct SamplingArgs {
   std::optional<double> temperature;
@@ -54,6 +62,7 @@ struct ReplyArgs {
 struct RunArgs {
   ModelArgs model;
   ReplyArgs reply;
+  CacheArgs cache;
   std::optional<std::string> prompt;  // "-": standard input
   std::optional<std::string> file;    // exactly one of the four
   std::optional<std::string> ids_file;
@@ -62,11 +71,13 @@ struct RunArgs {
   bool raw = false;
   bool json = false;
   std::optional<int64_t> logprobs;
+  std::optional<int64_t> prompt_logprobs;
 };
 
 struct ChatArgs {
   ModelArgs model;
   ReplyArgs reply;
+  CacheArgs cache;
 };
 
 struct ServeArgs {

@@ -87,6 +87,14 @@ TEST(CommandLine, WhatEditsARowIsParsedAndLeavesThePromptAlone) {
   EXPECT_EQ(args.prompt, "Hello");
 }
 
+TEST(CommandLine, PromptsAreKeptOnDiskWhereAFolderIsNamed) {
+  const RunArgs args = run_args({"--cache-dir", "d", "--cache-disk", "3", "Hello"});
+  EXPECT_EQ(args.cache.folder, "d");
+  EXPECT_EQ(args.cache.gib, 3);
+  const CommandLine chat = parse({"chat", "m", "--cache-dir", "d"});
+  EXPECT_EQ(std::get<ChatArgs>(*chat.command).cache.folder, "d");
+}
+
 TEST(CommandLine, NothingTypedIsNothingSet) {
   const RunArgs args = run_args({"Hi"});
   EXPECT_EQ(args.model.precision, Precision::kInt8);
@@ -181,6 +189,11 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
       {{"info", "tiny", "--mtp", "m", "--no-mtp"}, "exclude each other"},
       {{"run", "tiny", "a", "--logprobs", "1"}, "--logprobs needs --json"},
       {{"run", "tiny", "a", "--json", "--logprobs", "21"}, "--logprobs is 21"},
+      {{"run", "tiny", "a", "--prompt-logprobs", "1"}, "--prompt-logprobs needs --json"},
+      {{"run", "tiny", "a", "--json", "--prompt-logprobs", "-1"}, "--prompt-logprobs is -1"},
+      {{"run", "tiny", "a", "--cache-disk", "4"}, "--cache-disk needs --cache-dir"},
+      {{"chat", "tiny", "--cache-dir", "d", "--cache-disk", "0"}, "--cache-disk is 0"},
+      {{"chat", "tiny", "--cache-dir", ""}, "--cache-dir"},
       {{"info", "tiny", "more"}, "unexpected argument"},
       {{"synth", "3b", "d"}, "3b"},
       {{"synth", "2b", "d", "--format", "gguf"}, "gguf"},

@@ -6,6 +6,7 @@
 
 #include "apps/model_text.h"
 #include "apps/progress_bar.h"
+#include "checkpoint/content_hash.h"
 #include "checkpoint/page_loader.h"
 #include "device/cpu_info.h"
 #include "runtime/memory_plan.h"
@@ -34,7 +35,7 @@ Result<Fitting> fit(const Model& model, const ModelArgs& args, const EngineUse& 
   MemoryWish wish = {.context = available ? args.context : args.context.value_or(most),
                      .streams = use.streams,
                      .round_rows = std::max(kRoundRows, use.streams.value_or(kDefaultStreams))};
-  if (!use.cache) wish.cache_bytes = 0;
+  if (!use.cache && !use.disk.folder) wish.cache_bytes = 0;
   LOCKSTEP_ASSIGN_OR_RETURN(MemorySetup setup,
                             fit_memory(model, wish, available.value_or(UINT64_MAX)));
   std::string note;
@@ -44,12 +45,23 @@ Result<Fitting> fit(const Model& model, const ModelArgs& args, const EngineUse& 
   return Fitting{setup, std::move(note)};
 }
 
-EngineOptions engine_options(const MemorySetup& setup) {
+Result<EngineOptions> engine_options(const Model& model, const MemorySetup& setup,
+                                     const CacheArgs& disk) {
   EngineOptions options = {.context = setup.context,
                            .streams = setup.streams,
                            .pages = setup.pages,
                            .rules = {.rows = setup.round_rows}};
   if (setup.cache_bytes > 0) options.cache = {.memory_bytes = setup.cache_bytes};
+  if (!disk.folder) return options;
+  if (!options.cache) {
+    return Error{ErrorCode::kOutOfMemory,
+                 "--cache-dir: no memory is left for a prompt cache; a smaller --ctx leaves some"};
+  }
+  LOCKSTEP_ASSIGN_OR_RETURN(const Hash128 content, content_hash(model.checkpoint()));
+  options.cache->disk = {
+      .directory = *disk.folder,
+      .bytes = static_cast<uint64_t>(disk.gib.value_or(kDefaultCacheGib)) << 30,
+      .key = fmt::format("{} content={}", model.precision_tuple(), content.hex())};
   return options;
 }
 
@@ -110,8 +122,10 @@ Result<std::unique_ptr<Engine>> load_engine(const fs::path& folder, const ModelA
   auto engine = std::make_unique<Engine>(std::move(opened.model), std::move(opened.tokenizer),
                                          args.threads.value_or(usable_cpus()),
                                          args.isa.value_or(best_isa()), fitting.setup);
-  LOCKSTEP_ASSIGN_OR_RETURN(engine->streams, StreamEngine::make(engine->pass, engine->pool,
-                                                                engine_options(fitting.setup)));
+  LOCKSTEP_ASSIGN_OR_RETURN(const EngineOptions options,
+                            engine_options(engine->model, fitting.setup, use.disk));
+  LOCKSTEP_ASSIGN_OR_RETURN(engine->streams,
+                            StreamEngine::make(engine->pass, engine->pool, options));
   load_template(*engine);
   engine->stop_ids = stop_ids(engine->model, engine->tokenizer);
   engine->context_note = fitting.note;

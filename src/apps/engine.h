@@ -52,6 +52,7 @@ Result<OpenedModel> open_model(const std::filesystem::path& folder, const ModelA
 struct EngineUse {
   std::optional<int64_t> streams = 1;  // replies at once; absent: as many as fit well
   bool cache = false;                  // prompts have something in common
+  CacheArgs disk = {};
 };
 
 // Opens, checks that it fits into memory for this use, and reads the weights in behind a progress

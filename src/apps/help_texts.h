@@ -26,7 +26,7 @@ inline constexpr const char* kRunHelp =
     "\n"
     "A line of a batch is an object with a \"prompt\", \"messages\" or \"ids\", and, where it\n"
     "wants other than the command line says: id, system, raw, no_think, max_tokens, n, logprobs,\n"
-    "and the samplers by their names (temperature, logit_bias, ..., seed). --system is for lines\n"
+    "prompt_logprobs and the samplers by their names (temperature, logit_bias, ..., seed). --system is for lines\n"
     "with a prompt. Answers are JSON lines in the order of the questions, each with its \"line\"\n"
     "and \"id\"; a line that cannot be answered gets an \"error\", and the others go on.\n"
     "\n"

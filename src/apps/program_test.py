@@ -116,6 +116,23 @@ class Run(Program):
         self.assertIn(reply["finish_reason"], ("stop", "length"))
         self.assertNotIn("logprobs", json.loads(run_tiny("--json", "--max-tokens", 1, "Hi").stdout))
 
+    def test_json_scores_the_prompt_where_that_is_asked(self):
+        ids = self.write("p.ids", "5 6 7 8 9")
+        reply = json.loads(run_tiny("--json", "--prompt-logprobs", 2, "--max-tokens", 0, "--ids", ids).stdout)
+        self.assertEqual([entry["id"] for entry in reply["prompt_logprobs"]], [6, 7, 8, 9])
+        for entry in reply["prompt_logprobs"]:
+            self.assertEqual(len(entry["top"]), 2)
+            self.assertLessEqual(entry["logprob"], entry["top"][0]["logprob"])
+
+    def test_a_later_run_goes_on_from_what_is_on_disk(self):
+        cache = self.folder / "cache"
+        command = ("--json", "--seed", 3, "--max-tokens", 4, "--cache-dir", cache, "word " * 60)
+        first, second = (json.loads(run_tiny(*command).stdout) for _ in range(2))
+        self.assertEqual(first["timings"]["cached_tokens"], 0)
+        self.assertEqual(second["timings"]["cached_tokens"], second["timings"]["prompt_tokens"] - 1)
+        self.assertEqual(first["ids"], second["ids"])
+        self.assert_refused(run_tiny("--cache-dir", self.write("file", ""), "Hi"), 1, "cache folder")
+
     def test_ids_in_place_of_text(self):
         first = json.loads(run_tiny("--json", "--raw", "--temperature", 0, "--max-tokens", 5,
                                     "Once upon").stdout)

@@ -61,6 +61,7 @@ Request make_request(const Engine& engine, const RunArgs& args, const Prompt& pr
           .sampling = sampling,
           .stop_ids = engine.stop_ids,
           .top_logprobs = args.logprobs,
+          .prompt_logprobs = args.prompt_logprobs,
           .marks = prompt.marks};
 }
 
@@ -83,7 +84,7 @@ int run_command(const RunArgs& args, const Console& console) {
   if (!folder.ok()) return fail_to_find(folder.error());
   auto input = read_input(args);
   if (!input.ok()) return fail(input.error());
-  auto engine = load_engine(folder.value(), args.model, {}, console);
+  auto engine = load_engine(folder.value(), args.model, {.disk = args.cache}, console);
   if (!engine.ok()) return fail(engine.error());
   const auto prompt = make_prompt(*engine.value(), args, std::move(input).value());
   if (!prompt.ok()) return fail(prompt.error());

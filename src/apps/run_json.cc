@@ -13,17 +13,27 @@ json::object entry_json(const Tokenizer& tokenizer, const TokenLogprob& entry) {
       {"id", entry.id}, {"token", tokenizer.decode({&entry.id, 1})}, {"logprob", entry.logprob}};
 }
 
+json::object logprobs_json(const Tokenizer& tokenizer, const Logprobs& logprobs) {
+  json::object item = entry_json(tokenizer, logprobs.chosen);
+  json::array top;
+  for (const TokenLogprob& entry : logprobs.top) top.push_back(entry_json(tokenizer, entry));
+  item["top"] = std::move(top);
+  return item;
+}
+
 json::array logprobs_json(const Tokenizer& tokenizer, const Reply& reply) {
   json::array list;
   for (const ReplyToken& token : reply.tokens) {
-    if (!token.logprobs) continue;
-    json::object item = entry_json(tokenizer, token.logprobs->chosen);
-    json::array top;
-    for (const TokenLogprob& entry : token.logprobs->top) {
-      top.push_back(entry_json(tokenizer, entry));
-    }
-    item["top"] = std::move(top);
-    list.push_back(std::move(item));
+    if (token.logprobs) list.push_back(logprobs_json(tokenizer, *token.logprobs));
+  }
+  return list;
+}
+
+// From the prompt's second token on: the first one has nothing before it.
+json::array prompt_logprobs_json(const Tokenizer& tokenizer, const Reply& reply) {
+  json::array list;
+  for (const PromptToken& token : reply.prompt) {
+    list.push_back(logprobs_json(tokenizer, token.logprobs));
   }
   return list;
 }
@@ -75,6 +85,9 @@ json::object reply_json(const Engine& engine, const FinishedReply& finished) {
   if (reply.end.stop_id) root["stop_id"] = *reply.end.stop_id;
   const bool asked = !reply.tokens.empty() && reply.tokens.front().logprobs;
   if (asked) root["logprobs"] = logprobs_json(engine.tokenizer, reply);
+  if (!reply.prompt.empty()) {
+    root["prompt_logprobs"] = prompt_logprobs_json(engine.tokenizer, reply);
+  }
   return root;
 }
 

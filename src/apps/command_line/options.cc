@@ -157,6 +157,16 @@ void add_context_option(CLI::App& app, ModelArgs& args) {
       ->type_name("N");
 }
 
+void add_cache_options(CLI::App& app, CacheArgs& args) {
+  app.add_option("--cache-dir", args.folder, "Keep what was read on disk too, for later runs")
+      ->check(kNotEmpty)
+      ->type_name("FOLDER");
+  app.add_option("--cache-disk", args.gib,
+                 fmt::format("GiB that the folder may take (default: {})", kDefaultCacheGib))
+      ->check(kWhole)
+      ->type_name("N");
+}
+
 void add_reply_options(CLI::App& app, ReplyArgs& args, RawReply& raw) {
   app.add_option("--system", args.system, "System message")->type_name("TEXT");
   app.add_option("--max-tokens", args.max_tokens,
@@ -195,6 +205,14 @@ std::string check_model(ModelArgs& args, const RawModel& raw) {
     }
   }
   return check_threads(args.threads);
+}
+
+std::string check_cache(const CacheArgs& args) {
+  constexpr int64_t kMostGib = int64_t{1} << 30;
+  if (!args.gib) return {};
+  if (!args.folder) return "--cache-disk needs --cache-dir: there is no folder to limit";
+  if (*args.gib >= 1 && *args.gib <= kMostGib) return {};
+  return fmt::format("--cache-disk is {}; it must be from 1 to {}", *args.gib, kMostGib);
 }
 
 std::string check_seed(const std::optional<std::string>& typed, std::optional<uint64_t>& seed) {

@@ -52,12 +52,14 @@ struct RawReply {
 void add_checkpoint_options(CLI::App& app, ModelArgs& args, RawModel& raw);
 void add_thread_options(CLI::App& app, ModelArgs& args, RawModel& raw);
 void add_context_option(CLI::App& app, ModelArgs& args);
+void add_cache_options(CLI::App& app, CacheArgs& args);
 void add_reply_options(CLI::App& app, ReplyArgs& args, RawReply& raw);
 
 // Each returns what is wrong, empty if nothing is, and fills in what it decoded.
 std::string check_model(ModelArgs& args, const RawModel& raw);
 std::string check_threads(const std::optional<int>& threads);
 std::string check_seed(const std::optional<std::string>& typed, std::optional<uint64_t>& seed);
+std::string check_cache(const CacheArgs& args);
 std::string check_reply(ReplyArgs& args, const RawReply& raw);
 // The first of several that is not empty.
 std::string first_of(std::initializer_list<std::string> findings);

@@ -14,10 +14,20 @@ std::string check_batch(const RunArgs& args) {
   if (args.raw) return "--raw does not go with --batch: a line says \"raw\": true";
   if (args.json) return "--json does not go with --batch: its output is JSON anyway";
   if (args.logprobs) return "--logprobs does not go with --batch: a line says \"logprobs\": N";
+  if (args.prompt_logprobs) {
+    return "--prompt-logprobs does not go with --batch: a line says \"prompt_logprobs\": N";
+  }
   if (args.parallel && (*args.parallel < 1 || *args.parallel > kMostParallel)) {
     return fmt::format("--parallel is {}; it must be from 1 to {}", *args.parallel, kMostParallel);
   }
   return {};
+}
+
+std::string check_logprobs(const char* flag, std::optional<int64_t> count, bool json) {
+  if (!count) return {};
+  if (!json) return fmt::format("{} needs --json: text has no place for them", flag);
+  if (*count >= 0 && *count <= kMaxTopLogprobs) return {};
+  return fmt::format("{} is {}; it must be from 0 to {}", flag, *count, kMaxTopLogprobs);
 }
 
 std::string check_run(const RunArgs& args) {
@@ -40,12 +50,8 @@ std::string check_run(const RunArgs& args) {
     return "--no-think needs the chat template: it does not go with --raw or --ids";
   }
   if (args.raw && args.ids_file) return "--raw does not go with --ids: ids know no template";
-  if (args.logprobs && !args.json) return "--logprobs needs --json: text has no place for them";
-  if (args.logprobs && (*args.logprobs < 0 || *args.logprobs > kMaxTopLogprobs)) {
-    return fmt::format("--logprobs is {}; it must be from 0 to {}", *args.logprobs,
-                       kMaxTopLogprobs);
-  }
-  return {};
+  return first_of({check_logprobs("--logprobs", args.logprobs, args.json),
+                   check_logprobs("--prompt-logprobs", args.prompt_logprobs, args.json)});
 }
 
 }  // namespace
@@ -70,15 +76,21 @@ CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments) {
   app.add_flag("--raw", args.raw, "Continue the prompt as it stands, without chat template");
   add_context_option(app, args.model);
   add_thread_options(app, args.model, raw);
+  add_cache_options(app, args.cache);
   add_reply_options(app, args.reply, raw_reply);
   app.add_flag("--json", args.json, "Print one JSON object at the end, nothing before");
   app.add_option("--logprobs", args.logprobs,
                  "With --json: log-probabilities, with the N likeliest (0 to 20)")
       ->check(kWhole)
       ->type_name("N");
+  app.add_option("--prompt-logprobs", args.prompt_logprobs,
+                 "With --json: the same of the prompt's own tokens")
+      ->check(kWhole)
+      ->type_name("N");
   return parse_into(app, arguments, args, [&] {
     return first_of(
-        {check_model(args.model, raw), check_reply(args.reply, raw_reply), check_run(args)});
+        {check_model(args.model, raw), check_cache(args.cache),
+                     check_reply(args.reply, raw_reply), check_run(args)});
   });
 }
 
