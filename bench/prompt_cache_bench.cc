@@ -42,7 +42,8 @@ struct Bench {
                  {.context = context,
                   .pages = EngineOptions::least_pages(context),
                   .cache = PromptCacheOptions{.memory_bytes = 4 * state},  // saving evicts
-                  .rules = {.rows = kRows, .round_seconds = 1e9}})
+                  .rules = {.rows = kRows, .round_seconds = 1e9},
+                  .drafts = 0})
                  .value();
   }
 

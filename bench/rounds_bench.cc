@@ -66,7 +66,8 @@ int run(const char* folder, int64_t streams, int64_t tokens) {
                                        {.context = positions,
                                         .streams = streams,
                                         .pages = streams * EngineOptions::least_pages(positions),
-                                        .rules = {.rows = limits.rows}});
+                                        .rules = {.rows = limits.rows},
+                                        .drafts = 0});
   StreamEngine& engine = *made.value();
   std::vector<double> ratios;
   std::vector<double> shares;

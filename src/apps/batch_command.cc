@@ -119,6 +119,8 @@ Status Batch::submit(std::string_view text, Job& job) {
   const bool raw = line.raw || !line.ids.empty();
   LOCKSTEP_ASSIGN_OR_RETURN(Prompt prompt, prompt_of(engine_, line));
   job.options = {.raw = raw, .begins_in_thinking = prompt.begins_in_thinking, .print = false};
+  LOCKSTEP_ASSIGN_OR_RETURN(std::vector<int32_t> prediction,
+                            engine_.tokenizer.encode(line.prediction.value_or("")));
   const SamplingChoice sampling =
       choose_sampling(line.reply.sampling, engine_.model.checkpoint().generation);
   LOCKSTEP_ASSIGN_OR_RETURN(job.stream,
@@ -129,6 +131,8 @@ Status Batch::submit(std::string_view text, Job& job) {
                                                      .stop_ids = engine_.stop_ids,
                                                      .top_logprobs = line.logprobs,
                                                      .prompt_logprobs = line.prompt_logprobs,
+                                                     .drafts = line.reply.drafts,
+                                                     .prediction = std::move(prediction),
                                                      .marks = std::move(prompt.marks),
                                                      .cancel = &InterruptScope::flag()}));
   return {};

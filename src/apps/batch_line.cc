@@ -109,9 +109,23 @@ Status take_messages(std::string_view key, const json::value& value,
   return {};
 }
 
+// As --draft says it: whether, or how many at the most.
+Status take_draft(std::string_view key, const json::value& value, int64_t& out) {
+  if (value.is_bool()) {
+    out = value.as_bool() ? kMostDrafts : 0;
+    return {};
+  }
+  std::optional<int64_t> most;
+  const Status status = take(key, value, most);
+  if (!status.ok()) return wrong_type(key, "true, false or a whole number");
+  out = *most;
+  return {};
+}
+
 constexpr const char* kKnownKeys =
     "id, prompt, messages, ids, system, raw, no_think, max_tokens, n, logprobs, "
-    "prompt_logprobs, temperature, top_k, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, penalty_window, "
+    "prompt_logprobs, draft, prediction, temperature, top_k, top_p, min_p, repetition_penalty, "
+    "presence_penalty, frequency_penalty, penalty_window, "
     "logit_bias, banned_tokens, allowed_tokens and seed";
 
 // Absent if `key` names no sampler.
@@ -145,6 +159,8 @@ Status take_key(std::string_view key, const json::value& value, BatchLine& line)
   if (key == "no_think") return take(key, value, line.reply.no_think);
   if (key == "max_tokens") return take(key, value, line.reply.max_tokens);
   if (key == "logprobs") return take(key, value, line.logprobs);
+  if (key == "prediction") return take(key, value, line.prediction);
+  if (key == "draft") return take_draft(key, value, line.reply.drafts);
   if (key == "prompt_logprobs") return take(key, value, line.prompt_logprobs);
   if (key == "n") {
     std::optional<int64_t> replies;

@@ -26,6 +26,7 @@ struct BatchLine {
   ReplyArgs reply;  // with `system` only beside a prompt
   std::optional<int64_t> logprobs;
   std::optional<int64_t> prompt_logprobs;
+  std::optional<std::string> prediction;
 };
 
 // `line` gives what it says over `defaults`. Unknown keys, wrong types and contradictions are

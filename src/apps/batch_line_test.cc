@@ -13,7 +13,7 @@ std::string refusal(std::string_view text) {
 TEST(BatchLine, TakesEverySetting) {
   const BatchLine line =
       parse_batch_line(R"({"id": {"a": 1}, "prompt": "p", "system": "s", "no_think": true,
-                           "max_tokens": 5, "n": 2, "logprobs": 3, "prompt_logprobs": 1, "temperature": 0, "top_k": 4,
+                           "max_tokens": 5, "n": 2, "logprobs": 3, "prompt_logprobs": 1, "draft": 2, "prediction": "P", "temperature": 0, "top_k": 4,
                            "top_p": 0.5, "min_p": 0.25, "seed": 18446744073709551615})",
                        {}, "line 1")
           .value();
@@ -25,6 +25,8 @@ TEST(BatchLine, TakesEverySetting) {
   EXPECT_EQ(line.replies, 2);
   EXPECT_EQ(line.logprobs, 3);
   EXPECT_EQ(line.prompt_logprobs, 1);
+  EXPECT_EQ(line.reply.drafts, 2);
+  EXPECT_EQ(line.prediction, "P");
   EXPECT_EQ(line.reply.sampling.temperature, 0.0);
   EXPECT_EQ(line.reply.sampling.top_k, 4);
   EXPECT_EQ(line.reply.sampling.top_p, 0.5);

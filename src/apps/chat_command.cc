@@ -68,6 +68,7 @@ Status Chat::reply() {
                      .max_tokens = args_.reply.max_tokens,
                      .sampling = sampling_,
                      .stop_ids = engine_.stop_ids,
+                     .drafts = args_.reply.drafts,
                      .marks = std::move(prompt.marks)};
   request.sampling.reply_index = conversation_.reply_index();
   const ReplyOptions options = {.begins_in_thinking = prompt.begins_in_thinking,
@@ -200,7 +201,8 @@ int chat_command(const ChatArgs& args, const Console& console) {
     const Status valid = check_prompt_text(*args.reply.system, "--system");
     if (!valid.ok()) return fail(valid.error());
   }
-  auto engine = load_engine(folder.value(), args.model, {.cache = true, .disk = args.cache}, console);
+  auto engine =
+      load_engine(folder.value(), args.model, {.cache = true, .disk = args.cache}, console);
   if (!engine.ok()) return fail(engine.error());
   Engine& loaded = *engine.value();
   if (!loaded.chat_template) return fail(kFailed, loaded.template_fault);

@@ -13,6 +13,7 @@
 #include "checkpoint/tensor_source.h"
 #include "formats/affine_quantiser.h"
 #include "model/precision.h"
+#include "runtime/draft/acceptance.h"
 #include "sampling/settings.h"
 
 namespace lockstep {
@@ -57,6 +58,7 @@ struct ReplyArgs {
   std::optional<int64_t> max_tokens;
   std::optional<std::string> system;
   bool no_think = false;
+  int64_t drafts = kMostDrafts;  // of one window at the most; 0: off
 };
 
 struct RunArgs {
@@ -72,6 +74,7 @@ struct RunArgs {
   bool json = false;
   std::optional<int64_t> logprobs;
   std::optional<int64_t> prompt_logprobs;
+  std::optional<std::string> prediction;  // a file
 };
 
 struct ChatArgs {

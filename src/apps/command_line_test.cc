@@ -95,6 +95,14 @@ TEST(CommandLine, PromptsAreKeptOnDiskWhereAFolderIsNamed) {
   EXPECT_EQ(std::get<ChatArgs>(*chat.command).cache.folder, "d");
 }
 
+TEST(CommandLine, DraftingIsOnOffOrANumber) {
+  EXPECT_EQ(run_args({"Hi"}).reply.drafts, kMostDrafts);
+  EXPECT_EQ(run_args({"--draft", "on", "Hi"}).reply.drafts, kMostDrafts);
+  EXPECT_EQ(run_args({"--draft", "off", "Hi"}).reply.drafts, 0);
+  EXPECT_EQ(run_args({"--draft", "3", "Hi"}).reply.drafts, 3);
+  EXPECT_EQ(run_args({"--prediction", "f", "Hi"}).prediction, "f");
+}
+
 TEST(CommandLine, NothingTypedIsNothingSet) {
   const RunArgs args = run_args({"Hi"});
   EXPECT_EQ(args.model.precision, Precision::kInt8);
@@ -194,6 +202,9 @@ TEST(CommandLine, WrongUsageIsOneLineThatNamesIt) {
       {{"run", "tiny", "a", "--cache-disk", "4"}, "--cache-disk needs --cache-dir"},
       {{"chat", "tiny", "--cache-dir", "d", "--cache-disk", "0"}, "--cache-disk is 0"},
       {{"chat", "tiny", "--cache-dir", ""}, "--cache-dir"},
+      {{"run", "tiny", "a", "--draft", "9"}, "--draft is 9"},
+      {{"run", "tiny", "a", "--draft", "some"}, "--draft is some"},
+      {{"run", "tiny", "--batch", "f", "--prediction", "p"}, "--prediction does not go"},
       {{"info", "tiny", "more"}, "unexpected argument"},
       {{"synth", "3b", "d"}, "3b"},
       {{"synth", "2b", "d", "--format", "gguf"}, "gguf"},

@@ -20,9 +20,14 @@ std::string describe_figures(const Reply& reply) {
   const ReplyTimings& timings = reply.end.timings;
   std::string kept;
   if (timings.cached_tokens > 0) kept = fmt::format(" ({} kept)", timings.cached_tokens);
-  return fmt::format("prompt {}{}{}, reply {}{} ({})", tokens(timings.prompt_tokens), kept,
+  std::string drafts;
+  if (timings.drafts.offered() > 0) {
+    drafts =
+        fmt::format(", {} of {} drafts right", timings.drafts.accepted(), timings.drafts.offered());
+  }
+  return fmt::format("prompt {}{}{}, reply {}{}{} ({})", tokens(timings.prompt_tokens), kept,
                      at_rate(timings.prompt_rate()), tokens(timings.reply_tokens),
-                     at_rate(timings.decode_rate()), to_string(reply.end.finish));
+                     at_rate(timings.decode_rate()), drafts, to_string(reply.end.finish));
 }
 
 }  // namespace lockstep

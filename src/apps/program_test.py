@@ -70,7 +70,8 @@ class Run(Program):
         self.assertTrue(text.endswith("\n") and text.strip())
         self.assertNotIn("\x1b", text)
         lines = result.stderr.decode().splitlines()
-        self.assertRegex(lines[-1], r"^prompt \d+ tokens at [\d.]+ tok/s, reply \d+ tokens at [\d.]+ tok/s \((stop|length)\)$")
+        self.assertRegex(lines[-1], r"^prompt \d+ tokens at [\d.]+ tok/s, reply \d+ tokens at [\d.]+ tok/s"
+                         r"(, \d+ of \d+ drafts right)? \((stop|length)\)$")
         report = "\n".join(lines)
         for word in ("precision int8", "thread", "draft head", "temperature 0.7", "top-k 20",
                      "generation_config.json", "seed 1"):

@@ -19,6 +19,7 @@ namespace {
 struct Input {
   std::string text;
   std::vector<int32_t> ids;  // with --ids
+  std::string prediction;
 };
 
 Result<Input> read_input(const RunArgs& args) {
@@ -39,6 +40,9 @@ Result<Input> read_input(const RunArgs& args) {
   if (args.reply.system) {
     LOCKSTEP_RETURN_IF_ERROR(check_prompt_text(*args.reply.system, "--system"));
   }
+  if (args.prediction) {
+    LOCKSTEP_ASSIGN_OR_RETURN(input.prediction, read_prompt_file(*args.prediction));
+  }
   return input;
 }
 
@@ -55,13 +59,15 @@ Result<Prompt> make_prompt(const Engine& engine, const RunArgs& args, Input inpu
 }
 
 Request make_request(const Engine& engine, const RunArgs& args, const Prompt& prompt,
-                     const SamplingSettings& sampling) {
+                     std::vector<int32_t> prediction, const SamplingSettings& sampling) {
   return {.prompt = prompt.ids,
           .max_tokens = args.reply.max_tokens,
           .sampling = sampling,
           .stop_ids = engine.stop_ids,
           .top_logprobs = args.logprobs,
           .prompt_logprobs = args.prompt_logprobs,
+          .drafts = args.reply.drafts,
+          .prediction = std::move(prediction),
           .marks = prompt.marks};
 }
 
@@ -86,13 +92,16 @@ int run_command(const RunArgs& args, const Console& console) {
   if (!input.ok()) return fail(input.error());
   auto engine = load_engine(folder.value(), args.model, {.disk = args.cache}, console);
   if (!engine.ok()) return fail(engine.error());
+  const auto prediction = engine.value()->tokenizer.encode(input.value().prediction);
+  if (!prediction.ok()) return fail(prediction.error());
   const auto prompt = make_prompt(*engine.value(), args, std::move(input).value());
   if (!prompt.ok()) return fail(prompt.error());
 
   Engine& loaded = *engine.value();
   const SamplingChoice sampling =
       choose_sampling(args.reply.sampling, loaded.model.checkpoint().generation);
-  Request request = make_request(loaded, args, prompt.value(), sampling.settings);
+  Request request =
+      make_request(loaded, args, prompt.value(), prediction.value(), sampling.settings);
   const Status good = loaded.streams->check(request);
   if (!good.ok()) return fail(good.error());
 

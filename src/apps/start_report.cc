@@ -35,9 +35,7 @@ std::string memory_line(const Engine& engine) {
 }
 
 std::string draft_line(const Engine& engine) {
-  const MtpSource& mtp = engine.model.checkpoint().mtp;
-  const char* use = mtp.origin == MtpOrigin::kNone ? "" : " Not used: drafting is not built yet.";
-  return fmt::format("draft head {}{}\n", mtp.reason, use);
+  return fmt::format("draft head {}\n", engine.model.checkpoint().mtp.reason);
 }
 
 }  // namespace

@@ -30,14 +30,17 @@ void note_faults(const LayerRun& run, int64_t layer) {
   }
 }
 
-// Logits of the rows in act.final_rows; ids beyond the tokenizer's are -infinity.
-void run_head(const LayerRun& run, const Model& model, int64_t logit_rows, std::string_view stage) {
+// Logits of the rows in act.final_rows, for the first `scored` ids; the others, and those beyond
+// the tokenizer's, are -infinity.
+void run_head(const LayerRun& run, const Model& model, int64_t logit_rows, int64_t scored,
+              std::string_view stage) {
   Activations& act = run.act;
   const int64_t vocab = run.config.vocab_size;
   ProductInput input = {.x = act.final_rows, .rows = logit_rows, .k = run.config.hidden_size};
-  project(run, model.weights().head, input, act.logits);
+  project(run, model.weights().head.row_slice(0, scored), input, act.logits, vocab);
+  const int64_t end = std::min(scored, model.token_limit());
   for (int64_t row = 0; row < logit_rows; ++row) {
-    std::fill(act.logits + row * vocab + model.token_limit(), act.logits + (row + 1) * vocab,
+    std::fill(act.logits + row * vocab + end, act.logits + (row + 1) * vocab,
               -std::numeric_limits<float>::infinity());
   }
   LayerRun head = run;
@@ -88,8 +91,13 @@ Status check_rows(const char* what, std::span<const int32_t> ids,
   return {};
 }
 
-Status check_segments(const RowBatch& batch) {
+int64_t rows_of(std::span<const BatchSegment> segments) {
   int64_t rows = 0;
+  for (const BatchSegment& segment : segments) rows += segment.rows;
+  return rows;
+}
+
+Status check_segments(const RowBatch& batch) {
   for (const BatchSegment& segment : batch.segments) {
     LOCKSTEP_CHECK(segment.sequence != nullptr && segment.rows >= 1, "an empty segment");
     if (segment.window != nullptr && segment.rows > segment.window->max_rows()) {
@@ -103,9 +111,8 @@ Status check_segments(const RowBatch& batch) {
       last = mark.position;
     }
     LOCKSTEP_CHECK(last < segment.sequence->position() + segment.rows, "a mark inside the segment");
-    rows += segment.rows;
   }
-  LOCKSTEP_CHECK(rows == batch.rows(), "segments do not cover the batch");
+  LOCKSTEP_CHECK(rows_of(batch.segments) == batch.rows(), "segments do not cover the batch");
   LOCKSTEP_CHECK(batch.rope_positions.empty() || batch.rope_positions.size() == batch.ids.size(),
                  "rope positions do not cover the batch");
   return {};
@@ -225,7 +232,7 @@ void ForwardPass::run_round(const RowBatch& batch, LayerRun run) {
   run.layer = static_cast<int64_t>(config.layers.size());
   run.show(stages::kFinalNorm, act.normed, config.hidden_size);
   gather_rows(act.normed, batch.logit_rows, config.hidden_size, act.final_rows);
-  run_head(run, model_, static_cast<int64_t>(batch.logit_rows.size()), stages::kLogits);
+  run_head(run, model_, std::ssize(batch.logit_rows), config.vocab_size, stages::kLogits);
 }
 
 RoundOutput ForwardPass::collect(const RowBatch& batch) {
@@ -284,9 +291,11 @@ Result<DraftOutput> ForwardPass::draft(const DraftBatch& batch) {
   LOCKSTEP_RETURN_IF_ERROR(
       check_rows("draft pass", batch.ids, batch.logit_rows, limits_, config.vocab_size));
   LOCKSTEP_CHECK(static_cast<int64_t>(batch.hidden.size()) == rows * hidden, "hidden rows");
-  LOCKSTEP_RETURN_IF_ERROR(batch.draft_state->begin_round(rows));
-  const BatchSegment segment = {.sequence = batch.draft_state, .rows = rows};
-  LayerRun run = layer_run({&segment, 1}, rows);
+  LOCKSTEP_CHECK(rows_of(batch.segments) == rows, "segments do not cover the rows");
+  for (const BatchSegment& segment : batch.segments) {
+    LOCKSTEP_RETURN_IF_ERROR(segment.sequence->begin_round(segment.rows));
+  }
+  LayerRun run = layer_run(batch.segments, rows);
   run.layer = static_cast<int64_t>(config.layers.size()) + 1;
   Activations& act = workspace_->act;
   // The hidden rows may be this pass's own output: they are read before anything is written.
@@ -301,7 +310,13 @@ Result<DraftOutput> ForwardPass::draft(const DraftBatch& batch) {
   for (int64_t row = 0; row < rows; ++row) {
     std::copy_n(act.normed + row * hidden, hidden, act.draft_input + row * 2 * hidden);
     std::copy_n(act.draft_half + row * hidden, hidden, act.draft_input + (row * 2 + 1) * hidden);
-    fill_rope(model_, text_position(batch.draft_state->position() + row), row, act);
+  }
+  int64_t first_row = 0;
+  for (const BatchSegment& segment : batch.segments) {
+    for (int64_t i = 0; i < segment.rows; ++i) {
+      fill_rope(model_, text_position(segment.sequence->position() + i), first_row + i, act);
+    }
+    first_row += segment.rows;
   }
   ProductInput joined = {.x = act.draft_input, .rows = rows, .k = 2 * hidden};
   project(run, weights.fc, joined, act.residual);
@@ -310,8 +325,10 @@ Result<DraftOutput> ForwardPass::draft(const DraftBatch& batch) {
   run_norm(run, act.residual, weights.norm, act.normed);
   run.show(stages::kDraftNorm, act.normed, hidden);
   gather_rows(act.normed, batch.logit_rows, hidden, act.final_rows);
-  run_head(run, model_, static_cast<int64_t>(batch.logit_rows.size()), stages::kDraftLogits);
-  batch.draft_state->commit(rows);
+  const int64_t scored =
+      batch.scored_ids == 0 ? config.vocab_size : std::min(batch.scored_ids, config.vocab_size);
+  run_head(run, model_, std::ssize(batch.logit_rows), scored, stages::kDraftLogits);
+  for (const BatchSegment& segment : batch.segments) segment.sequence->commit(segment.rows);
   return DraftOutput{
       .logits = {act.logits, batch.logit_rows.size() * static_cast<size_t>(config.vocab_size)},
       .hidden = {act.normed, static_cast<size_t>(rows * hidden)}};

@@ -21,13 +21,14 @@ struct PassLimits {
   int64_t logit_rows = 16;  // of one batch
 };
 
-// Rows of the draft head: row r joins the trunk's (or the head's own) hidden row with the embedding
-// of the token that follows it, at the draft state's next positions.
+// Rows of the draft head, segment after segment: row r joins the trunk's (or the head's own) hidden
+// row with the embedding of the token that follows it, at its draft state's next positions.
 struct DraftBatch {
-  SequenceState* draft_state = nullptr;  // of Model::draft_state_shape
-  std::span<const float> hidden;         // [rows, H]
-  std::span<const int32_t> ids;          // [rows]: the token after each hidden row
-  std::span<const int64_t> logit_rows;   // ascending
+  std::span<const BatchSegment> segments;  // of states of Model::draft_state_shape; no windows
+  std::span<const float> hidden;           // [rows, H]
+  std::span<const int32_t> ids;            // [rows]: the token after each hidden row
+  std::span<const int64_t> logit_rows;     // ascending
+  int64_t scored_ids = 0;                  // ids below it get logits, the others -infinity; 0: all
 };
 
 struct DraftOutput {
@@ -59,9 +60,8 @@ class ForwardPass {
   // All rows of all segments.
   void commit(const RowBatch& batch);
 
-  // One pass of the draft head over rows of one sequence; publishes their keys and values (the
-  // draft cache is outside the promise: rejected rows are truncated away). The model must have a
-  // draft head.
+  // One pass of the draft head; publishes the rows' keys and values (the draft cache is outside the
+  // promise: rejected rows are truncated away). The model must have a draft head.
   Result<DraftOutput> draft(const DraftBatch& batch);
 
  private:

@@ -36,13 +36,14 @@ const ActivationBlock* quantized_for(const LayerRun& run, const MatrixView& weig
   return run.act.quantized;
 }
 
-void project(const LayerRun& run, const MatrixView& weight, ProductInput& input, float* y) {
+void project(const LayerRun& run, const MatrixView& weight, ProductInput& input, float* y,
+             int64_t stride) {
   run_linear(run.context, {.weight = weight,
                            .x = input.x,
                            .x_quantized = quantized_for(run, weight, input),
                            .rows = input.rows,
                            .y = y,
-                           .y_stride = weight.rows});
+                           .y_stride = stride == 0 ? weight.rows : stride});
 }
 
 void project_full(const LayerRun& run, const MatrixView& weight, const ProductInput& input,

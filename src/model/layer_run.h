@@ -42,8 +42,9 @@ struct ProductInput {
   bool is_quantized = false;  // act.quantized holds these rows
 };
 
-// y [rows, N] = x W^T in the precision of the run.
-void project(const LayerRun& run, const MatrixView& weight, ProductInput& input, float* y);
+// y [rows, N] = x W^T in the precision of the run; its rows `stride` apart, 0: N.
+void project(const LayerRun& run, const MatrixView& weight, ProductInput& input, float* y,
+             int64_t stride = 0);
 // The same with float32 activations whatever the precision (docs/numerics.md, rule 3).
 void project_full(const LayerRun& run, const MatrixView& weight, const ProductInput& input,
                   float* y);

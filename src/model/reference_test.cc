@@ -128,8 +128,9 @@ TEST_P(Reference, DraftHeadAgreesForBothHiddenConventions) {
       const std::string kind = post ? "mtp_post_" : "mtp_pre_";
       SequenceState state(model.draft_state_shape());
       const std::vector<float>& source = post ? stages.hidden : stages.hidden_pre;
+      const BatchSegment segment = {.sequence = &state, .rows = std::ssize(rows)};
       Result<DraftOutput> output =
-          runner.pass().draft({.draft_state = &state,
+          runner.pass().draft({.segments = {&segment, 1},
                                .hidden = std::span<const float>(source).first(rows.size() * hidden),
                                .ids = std::span<const int32_t>(ids).subspan(1),
                                .logit_rows = rows});

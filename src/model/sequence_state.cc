@@ -102,7 +102,8 @@ SequenceState SequenceState::snapshot() const {
 }
 
 SequenceState SequenceState::snapshot(StateMark mark) const {
-  LOCKSTEP_CHECK(mark.position <= position_ && mark.recurrent != nullptr, "a mark of another round");
+  LOCKSTEP_CHECK(mark.position <= position_ && mark.recurrent != nullptr,
+                 "a mark of another round");
   SequenceState copy(shape_, pool_, std::move(mark.recurrent));
   copy.share_pages(*this, mark.position);
   return copy;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.h"
@@ -15,6 +16,8 @@
 #include "model/state_shape.h"
 
 namespace lockstep {
+
+struct DraftContext;
 
 // Recurrent and convolution state in the middle of a segment: a forward pass fills in what stands
 // before `position` (row_batch.h), and SequenceState::snapshot makes a sequence of it.
@@ -61,6 +64,12 @@ class SequenceState {
   SequenceState snapshot(StateMark mark) const;
   // Becomes such a copy of `other`, which has the same shape.
   void assign(const SequenceState& other);
+  // What the draft head keeps of it, if it was saved with it. No copy carries it on.
+  const std::shared_ptr<const DraftContext>& draft_context() const { return draft_context_; }
+  void set_draft_context(std::shared_ptr<const DraftContext> context) {
+    draft_context_ = std::move(context);
+  }
+
   // Back to position 0; gives the pages back and keeps the rest of the memory.
   void clear();
 
@@ -94,6 +103,7 @@ class SequenceState {
   std::shared_ptr<RecurrentState> recurrent_[2];
   std::vector<std::shared_ptr<KvPage>> pages_;
   std::vector<std::vector<std::byte*>> blocks_;  // [attention layer][page]
+  std::shared_ptr<const DraftContext> draft_context_;
 };
 
 }  // namespace lockstep

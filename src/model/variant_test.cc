@@ -67,8 +67,9 @@ TEST_P(Variants, FullPrecisionAgreesWithFloat64) {
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
   const auto hidden = static_cast<size_t>(model.config().hidden_size);
   SequenceState state(model.draft_state_shape());
+  const BatchSegment segment = {.sequence = &state, .rows = std::ssize(rows)};
   const Result<DraftOutput> draft = runner.pass().draft(
-      {.draft_state = &state,
+      {.segments = {&segment, 1},
        .hidden = std::span<const float>(stages.hidden).first(rows.size() * hidden),
        .ids = std::span<const int32_t>(ids).subspan(1),
        .logit_rows = rows});

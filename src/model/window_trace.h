@@ -3,6 +3,7 @@
 // 20).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/buffer.h"
@@ -14,6 +15,8 @@ class WindowTrace {
  public:
   // Room for `max_rows` rows in every delta layer.
   WindowTrace(const ModelConfig& config, int64_t max_rows);
+
+  static size_t bytes(const ModelConfig& config, int64_t max_rows);
 
   int64_t max_rows() const { return max_rows_; }
   // [rows, C], before the convolution.

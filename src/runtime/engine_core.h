@@ -8,6 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "model/forward_pass.h"
+#include "runtime/draft/head_drafter.h"
 #include "runtime/engine_options.h"
 #include "runtime/round.h"
 #include "runtime/stream.h"
@@ -21,6 +22,9 @@ class EngineCore {
   // holds options.pages and what the cache may keep.
   EngineCore(ForwardPass& pass, ThreadPool& pool, const EngineOptions& options,
              std::shared_ptr<PagePool> pages, std::unique_ptr<PromptCache> cache);
+
+  // Pages that the head's keys and values take.
+  static int64_t head_pages(const EngineOptions& options, const Model& model);
 
   // All replies of a request join the end of the queue.
   void add(const std::shared_ptr<RequestGroup>& group);
@@ -42,12 +46,23 @@ class EngineCore {
   void let_in();
   Status enter(Stream& stream);
   void start_from_kept_state(Stream& stream);
+  void resume(Stream& stream, const SequenceState& kept);
+  void attach_draft(const Stream& stream, SequenceState& snapshot) const;
   void plan_saves(Stream& stream, std::optional<int64_t> parted) const;
   bool uses_cache(const Stream& stream) const;
   bool cache_wants(const Stream& stream, int64_t length) const;
   int64_t free_pages() const;
+  void draft();
+  DraftBid propose(Stream& stream, int64_t most) const;
+  double head_seconds() const;
+  bool follows_head(const Stream& stream) const;
+  void run_head();
+  std::vector<int64_t> choose_drafts(int64_t replies);
+  void take_drafts(Stream& stream, int64_t depth);
+  int64_t most_drafts(const Stream& stream) const;
   void choose_grants();
   void make_room();
+  bool cut_drafts();
   bool drop_forks();
   void preempt(size_t index);
   void run_round();
@@ -61,11 +76,16 @@ class EngineCore {
   ForwardPass& pass_;
   EngineOptions options_;
   std::shared_ptr<PagePool> pages_;
-  std::unique_ptr<PromptCache> cache_;                  // null: none
-  std::vector<std::unique_ptr<SequenceState>> places_;  // that no stream has
+  std::unique_ptr<PromptCache> cache_;  // null: none
+  // That no stream has.
+  std::vector<std::unique_ptr<SequenceState>> places_;
+  std::vector<std::unique_ptr<WindowTrace>> windows_;
+  std::unique_ptr<HeadDrafter> head_;  // null: the model has none, or nothing is drafted
   Round round_;
   CostModel costs_;
-  double debt_ = 0.0;  // of prompts to replies, seconds
+  CostModel head_costs_;  // of one place of the windows, by the windows
+  double debt_ = 0.0;     // of prompts to replies, seconds
+  ProbeBudget probes_;
   uint64_t arrivals_ = 0;
   uint64_t turns_ = 0;
   std::deque<std::unique_ptr<Stream>> waiting_;  // ascending arrival
@@ -74,6 +94,9 @@ class EngineCore {
   std::vector<WaitingStream> waiting_view_;
   std::vector<RunningStream> running_view_;
   std::vector<Grant> grants_;
+  std::vector<Stream*> drafted_;
+  std::vector<DraftBid> bids_;
+  std::vector<int64_t> depths_;
   EngineFigures figures_;
 };
 

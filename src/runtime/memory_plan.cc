@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "model/window_trace.h"
 #include "runtime/engine_options.h"
 
 namespace lockstep {
@@ -25,6 +26,14 @@ uint64_t weight_bytes(const Checkpoint& checkpoint) {
   return bytes;
 }
 
+bool has_head(const Model& model) { return model.weights().mtp.has_value(); }
+
+// Of keys and values of 64 positions, the draft head's included.
+uint64_t page_bytes(const Model& model) {
+  return model.state_shape().page_bytes() +
+         (has_head(model) ? model.draft_state_shape().page_bytes() : 0);
+}
+
 // The setup that takes least, with what was wished for.
 MemorySetup least_setup(const Model& model, const MemoryWish& wish) {
   const int64_t most = model.config().max_positions;
@@ -39,7 +48,7 @@ MemorySetup least_setup(const Model& model, const MemoryWish& wish) {
 // Makes the context as long as `free` bytes allow, and takes its pages.
 void extend_context(const Model& model, uint64_t free, MemorySetup& setup) {
   const int64_t most = model.config().max_positions;
-  const uint64_t page = model.state_shape().page_bytes();
+  const uint64_t page = page_bytes(model);
   const int64_t most_pages = EngineOptions::least_pages(most);
   const uint64_t more = page == 0 ? UINT64_MAX : free / page;
   if (more >= static_cast<uint64_t>(most_pages - setup.pages)) {
@@ -68,8 +77,10 @@ MemoryPlan plan_memory(const Model& model, const MemorySetup& setup) {
   const auto streams = static_cast<uint64_t>(setup.streams);
   return {
       .weights = weight_bytes(model.checkpoint()),
-      .kv = static_cast<uint64_t>(setup.pages) * shape.page_bytes(),
-      .state = 3 * streams * shape.recurrent_floats() * sizeof(float),
+      .kv = static_cast<uint64_t>(setup.pages) * page_bytes(model) +
+            (has_head(model) ? streams * model.draft_state_shape().page_bytes() : 0),
+      .state = streams * (3 * shape.recurrent_floats() * sizeof(float) +
+                          WindowTrace::bytes(model.config(), kMostWindowRows)),
       .workspace = ForwardPass::workspace_bytes(model.config(), setup.pass_limits()),
       .cache = setup.cache_bytes,
       .reserve = kProgramBytes + kBytesPerEntry * static_cast<uint64_t>(model.config().vocab_size)};
@@ -108,7 +119,7 @@ Result<MemorySetup> fit_memory(const Model& model, const MemoryWish& wish, uint6
   }
   if (!wish.cache_bytes) setup.cache_bytes = std::min(left() / 4, kDefaultCacheBytes);
   if (!wish.context) extend_context(model, left(), setup);
-  const uint64_t page = std::max<uint64_t>(1, model.state_shape().page_bytes());
+  const uint64_t page = std::max<uint64_t>(1, page_bytes(model));
   const int64_t all = setup.streams * EngineOptions::least_pages(setup.context);
   setup.pages +=
       static_cast<int64_t>(std::min(left() / page, static_cast<uint64_t>(all - setup.pages)));

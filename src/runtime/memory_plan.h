@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-// Rows of logits of a pass beyond one for each stream: for prompts whose log-probabilities are
-// wanted.
+// Rows of logits of a pass beyond one for each stream: for drafts, and for prompts whose
+// log-probabilities are wanted.
 inline constexpr int64_t kSpareLogitRows = 16;
 
 // What an engine is set up for.
@@ -33,7 +33,7 @@ struct MemoryPlan {
   uint64_t weights = 0;    // mapped from the checkpoint, as far as the model reads them
   uint64_t kv = 0;         // keys and values of all pages
   uint64_t state = 0;      // recurrent and convolution state: two copies for each stream, and one
-                           // that the replies to one prompt share
+                           // that the replies to one prompt share; and what a draft window keeps
   uint64_t workspace = 0;  // activations of one forward pass
   uint64_t cache = 0;      // prompts kept for later
   uint64_t reserve = 0;    // tokenizer, program and what the system needs to go on

@@ -23,14 +23,16 @@ TEST_F(MemoryPlanTest, CountsWhatTheModelTakes) {
   const MemorySetup setup = {
       .context = 1000, .streams = 3, .pages = 40, .cache_bytes = 12345, .round_rows = 32};
   const MemoryPlan plan = plan_memory(*model_, setup);
-  // 2 attention layers, 2 heads of keys and of values, 256 wide, bf16, 40 pages of 64 positions.
-  EXPECT_EQ(plan.kv, 2u * 2 * 2 * 256 * 2 * 40 * 64);
-  // 6 delta layers of 4 x 128 x 128 state and 3 x 1024 convolution rows, three times, float32.
-  EXPECT_EQ(plan.state, 3u * 3 * 6 * (4 * 128 * 128 + 3 * 1024) * 4);
+  // 2 attention layers, 2 heads of keys and of values, 256 wide, bf16, 40 pages of 64 positions;
+  // the draft head's one layer, and a page of it more for each stream.
+  EXPECT_EQ(plan.kv, (2u * 40 + 40 + 3) * 2 * 2 * 256 * 2 * 64);
+  // 6 delta layers of 4 x 128 x 128 state and 3 x 1024 convolution rows, three times, and windows
+  // of 9 rows of 1024 channels and 4 heads' decay and beta, float32.
+  EXPECT_EQ(plan.state, 3u * 6 * (3 * (4 * 128 * 128 + 3 * 1024) + 9 * (1024 + 2 * 4)) * 4);
   EXPECT_GT(plan.weights, 12'000'000u);
   EXPECT_LT(plan.weights, 15'000'000u);
-  EXPECT_EQ(plan.workspace,
-            ForwardPass::workspace_bytes(model_->config(), {.rows = 32, .logit_rows = 3}));
+  EXPECT_EQ(plan.workspace, ForwardPass::workspace_bytes(
+                                model_->config(), {.rows = 32, .logit_rows = 3 + kSpareLogitRows}));
   EXPECT_EQ(plan.cache, 12345u);
 }
 

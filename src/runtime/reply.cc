@@ -25,6 +25,6 @@ double ReplyTimings::prompt_rate() const {
   return rate(prompt_tokens - cached_tokens, prompt_seconds);
 }
 
-double ReplyTimings::decode_rate() const { return rate(decode_rounds, decode_seconds); }
+double ReplyTimings::decode_rate() const { return rate(decode_draws, decode_seconds); }
 
 }  // namespace lockstep

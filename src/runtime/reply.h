@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/draft/draft_counts.h"
 #include "runtime/prompt_cache/prompt_cache.h"
 #include "sampling/logprobs.h"
 #include "sampling/settings.h"
@@ -41,7 +42,9 @@ struct ReplyTimings {
   double prompt_seconds = 0.0;
   int64_t reply_tokens = 0;
   int64_t decode_rounds = 0;  // rounds after the prompt; the first token needs none
+  int64_t decode_draws = 0;   // draws in these: more than one where drafts were right
   double decode_seconds = 0.0;
+  DraftCounts drafts;
 
   // Tokens a second; 0 where nothing was measured.
   double prompt_rate() const;

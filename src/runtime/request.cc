@@ -13,6 +13,15 @@ namespace {
 
 Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
+Status check_ids(const char* what, const std::vector<int32_t>& ids, int64_t vocab) {
+  for (const int32_t id : ids) {
+    if (id < 0 || id >= vocab) {
+      return invalid(fmt::format("{} {} is not in the vocabulary of {} ids", what, id, vocab));
+    }
+  }
+  return {};
+}
+
 Status check_prompt(const Request& request, const RequestLimits& limits) {
   if (request.prompt.empty()) return invalid("the prompt has no tokens");
   const auto length = static_cast<int64_t>(request.prompt.size());
@@ -20,13 +29,20 @@ Status check_prompt(const Request& request, const RequestLimits& limits) {
     return invalid(
         fmt::format("the prompt has {} tokens, the context holds {}", length, limits.context));
   }
-  for (const int32_t id : request.prompt) {
-    if (id < 0 || id >= limits.vocab) {
-      return invalid(
-          fmt::format("token id {} is not in the vocabulary of {} ids", id, limits.vocab));
-    }
+  return check_ids("token id", request.prompt, limits.vocab);
+}
+
+Status check_drafts(const Request& request, const RequestLimits& limits) {
+  if (request.drafts < 0 || request.drafts > kMostDrafts) {
+    return invalid(
+        fmt::format("drafts is {}; it must be from 0 to {}", request.drafts, kMostDrafts));
   }
-  return {};
+  const auto length = static_cast<int64_t>(request.prediction.size());
+  if (length > limits.context) {
+    return invalid(
+        fmt::format("the prediction has {} tokens, the context holds {}", length, limits.context));
+  }
+  return check_ids("token id of the prediction", request.prediction, limits.vocab);
 }
 
 Status check_logprobs(const char* name, std::optional<int64_t> count) {
@@ -53,6 +69,7 @@ Status check_request(const Request& request, const RequestLimits& limits) {
     return invalid(fmt::format("a salt of {} bytes; it must have at most {}", request.salt.size(),
                                kMaxSaltBytes));
   }
+  LOCKSTEP_RETURN_IF_ERROR(check_drafts(request, limits));
   LOCKSTEP_RETURN_IF_ERROR(check_settings(request.sampling));
   return check_token_ids(request.sampling, limits.vocab);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/draft/acceptance.h"
 #include "runtime/prompt_cache/save_points.h"
 #include "sampling/logprobs.h"
 #include "sampling/settings.h"
@@ -33,6 +34,9 @@ struct Request {
   // The same for the prompt's own tokens, all but the first, with the request's first reply. They
   // need every row of it, so that reply resumes from no saved state. Absent: none.
   std::optional<int64_t> prompt_logprobs = std::nullopt;
+  // Drafts of one window at the most, [0, kMostDrafts]; 0: no drafting. It changes no token.
+  int64_t drafts = kMostDrafts;
+  std::vector<int32_t> prediction = {};  // what the reply may be like, for copies; may be wrong
   std::shared_ptr<const TokenConstraint> constraint = nullptr;  // masks tokens; null: none
   // Where the prompt is worth a saved state, as whoever wrote it knows; in any order.
   std::vector<SavePoint> marks = {};

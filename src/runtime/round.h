@@ -34,9 +34,13 @@ using FaultHook = std::function<Status(RoundPhase phase, uint64_t request, int64
 using SnapshotSink =
     std::function<void(Stream& stream, const SavePoint& point, SequenceState snapshot)>;
 
+// Sees the trunk's hidden rows [rows, H] that are about to be committed from `position` on.
+using HiddenSink =
+    std::function<void(Stream& stream, int64_t position, std::span<const float> hidden)>;
+
 struct Grant {
   Stream* stream = nullptr;
-  int64_t rows = 0;
+  int64_t rows = 0;  // of what is pending; those beyond it are of the stream's drafts
 };
 
 struct RoundSeconds {
@@ -47,11 +51,11 @@ struct RoundSeconds {
 class Round {
  public:
   // The pass gives logits for as many rows as there are streams.
-  Round(ForwardPass& pass, ThreadPool& pool, FaultHook fault, SnapshotSink sink);
+  Round(ForwardPass& pass, ThreadPool& pool, FaultHook fault, SnapshotSink sink, HiddenSink hidden);
 
   // Runs the granted rows, at least one stream's. Streams whose reply is over, well or not, have an
-  // `end` afterwards. If the pass fails, its streams are tried one by one, so that only those that
-  // fail alone end.
+  // `end` afterwards. If the pass fails, its streams are tried one by one without their drafts, so
+  // that only those that fail alone end.
   RoundSeconds run(std::span<const Grant> grants);
 
  private:
@@ -60,16 +64,24 @@ class Round {
     Stream* stream = nullptr;
     int64_t rows = 0;
     int64_t first_row = 0;
-    std::optional<size_t> logit_row;  // in the output
-    size_t score_row = 0;             // the first of those whose log-probabilities are told
-    std::vector<Logprobs> scores;     // of the tokens after them
+    int64_t drafts = 0;  // of the rows, the last ones
+    // In the output: of the row whose logits give the next token; one for each draft follows.
+    std::optional<size_t> logit_row;
+    size_t score_row = 0;          // the first of those whose log-probabilities are told
+    std::vector<Logprobs> scores;  // of the tokens after them
     std::vector<StateMark> marks;
     Status status;
+    std::optional<RowFault> draft_fault;  // matters if the drafts before it are right
     // What was drawn, and what of it counts once the round is committed.
     std::optional<Sampler> sampler;
-    std::optional<ReplyToken> token;
+    std::vector<ReplyToken> tokens;
+    int64_t draws = 0;  // whose rows are committed: tokens, and one that only ends the reply
+    std::optional<Error> failure;  // of the draw after these
     std::optional<FinishReason> finish;
     std::optional<int32_t> stop_id;
+
+    // Rows that are committed if nothing fails.
+    int64_t right_rows() const { return logit_row ? rows - drafts - 1 + draws : rows; }
   };
 
   Status ask(RoundPhase phase, const Stream& stream) const;
@@ -80,20 +92,26 @@ class Round {
   void note_faults(const RoundOutput& output);
   void draw(const RoundOutput& output);
   void score(std::span<const float> logits, Part& part) const;
-  void draw_one(std::span<const float> logits, Part& part, SamplerScratch& scratch) const;
+  void draw_window(std::span<const float> logits, Part& part, SamplerScratch& scratch) const;
+  Status draw_one(std::span<const float> logits, Part& part, SamplerScratch& scratch) const;
+  Error numeric_fault(const RowFault& fault, const Part& part) const;
   void judge(Part& part) const;
-  void commit();
+  Result<TokenVerdict> ask_check(const Stream& stream, int32_t id) const;
+  void commit(const RoundOutput& output);
   void save(Part& part);
   void publish(Part& part);
+  void note_draws(const Part& part) const;
 
   ForwardPass& pass_;
   ThreadPool& pool_;
   FaultHook fault_;
   SnapshotSink sink_;
+  HiddenSink hidden_;                    // may be null
   std::vector<SamplerScratch> scratch_;  // of each thread
   RowBatch batch_;
   std::vector<Part> parts_;
   std::vector<int64_t> accepted_;
+  double row_seconds_ = 0.0;  // of the pass, for each of its rows
 };
 
 }  // namespace lockstep

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "model/sequence_state.h"
+#include "model/window_trace.h"
+#include "runtime/draft/stream_drafts.h"
 #include "runtime/mailbox.h"
 #include "runtime/request.h"
 #include "sampling/sampler.h"
@@ -44,6 +46,8 @@ struct Stream {
   int64_t pending() const { return size() - state->position(); }
   int64_t size() const { return static_cast<int64_t>(ids.size()); }
   int64_t drawn() const { return size() - group->prompt_size(); }
+  // Tokens that may still come.
+  int64_t left() const { return group->limit - drawn(); }
   bool is_reading() const { return drawn() == 0 || pending() > 1; }
   bool is_started() const { return started; }
   // Rows of the prompt whose log-probabilities are wanted and have not been told: [first, last).
@@ -63,9 +67,11 @@ struct Stream {
   Sampler sampler;
   std::vector<int32_t> ids;              // of the prompt and of the reply so far
   std::unique_ptr<SequenceState> state;  // null while it waits for a place
-  std::vector<SavePoint> saves;          // ascending, of states that are to be kept
-  bool started = false;                  // has had a place
-  int64_t scored = 0;                    // first rows of the prompt that were told
+  std::unique_ptr<WindowTrace> window;   // null until it has drafts
+  StreamDrafts drafts;
+  std::vector<SavePoint> saves;  // ascending, of states that are to be kept
+  bool started = false;          // has had a place
+  int64_t scored = 0;            // first rows of the prompt that were told
   bool reads_for_group = false;
   int64_t overtaken = 0;
   uint64_t last_served = 0;

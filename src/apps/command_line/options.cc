@@ -174,6 +174,11 @@ void add_reply_options(CLI::App& app, ReplyArgs& args, RawReply& raw) {
       ->check(kWhole)
       ->type_name("N");
   app.add_flag("--no-think", args.no_think, "Ask the template for a reply without thinking");
+  app.add_option("--draft", raw.draft,
+                 fmt::format("on (default), off, or at most N of {} drafts in a round: faster, and "
+                             "never another token",
+                             kMostDrafts))
+      ->type_name("N");
   add_distribution_options(app, args.sampling);
   add_edit_options(app, args.sampling, raw);
   app.add_option("--seed", raw.seed, "The same seed, the same reply (default: random)")
@@ -227,12 +232,26 @@ std::string check_seed(const std::optional<std::string>& typed, std::optional<ui
   return {};
 }
 
+std::string check_draft(const std::string& typed, int64_t& drafts) {
+  if (typed == "on") return {};
+  if (typed == "off") {
+    drafts = 0;
+    return {};
+  }
+  const char* end = typed.data() + typed.size();
+  const auto parsed = std::from_chars(typed.data(), end, drafts);
+  const bool good = parsed.ec == std::errc() && parsed.ptr == end;
+  if (good && drafts >= 0 && drafts <= kMostDrafts) return {};
+  return fmt::format("--draft is {}; it must be on, off or a number up to {}", typed, kMostDrafts);
+}
+
 std::string check_reply(ReplyArgs& args, const RawReply& raw) {
   if (args.max_tokens && *args.max_tokens < 0) {
     return fmt::format("--max-tokens is {}; it must be at least 0", *args.max_tokens);
   }
-  const std::string unreadable = first_of({check_seed(raw.seed, args.sampling.seed),
-                                           check_biases(raw.logit_bias, args.sampling.logit_bias)});
+  const std::string unreadable =
+      first_of({check_seed(raw.seed, args.sampling.seed), check_draft(raw.draft, args.drafts),
+                check_biases(raw.logit_bias, args.sampling.logit_bias)});
   if (!unreadable.empty()) return unreadable;
   const Status status = check_settings(settings_of(args.sampling, {}));
   return status.ok() ? std::string() : status.error().message;

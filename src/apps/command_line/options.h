@@ -47,6 +47,7 @@ struct RawModel {
 struct RawReply {
   std::optional<std::string> seed;
   std::vector<std::string> logit_bias;  // "ID=BIAS"
+  std::string draft = "on";
 };
 
 void add_checkpoint_options(CLI::App& app, ModelArgs& args, RawModel& raw);

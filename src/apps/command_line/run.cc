@@ -14,6 +14,9 @@ std::string check_batch(const RunArgs& args) {
   if (args.raw) return "--raw does not go with --batch: a line says \"raw\": true";
   if (args.json) return "--json does not go with --batch: its output is JSON anyway";
   if (args.logprobs) return "--logprobs does not go with --batch: a line says \"logprobs\": N";
+  if (args.prediction) {
+    return "--prediction does not go with --batch: a line says \"prediction\": TEXT";
+  }
   if (args.prompt_logprobs) {
     return "--prompt-logprobs does not go with --batch: a line says \"prompt_logprobs\": N";
   }
@@ -73,6 +76,9 @@ CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments) {
   app.add_option("--parallel", args.parallel, "With --batch: lines answered at once (default: 4)")
       ->check(kWhole)
       ->type_name("N");
+  app.add_option("--prediction", args.prediction,
+                 "A file that the reply will be like: it comes faster where it is")
+      ->type_name("FILE");
   app.add_flag("--raw", args.raw, "Continue the prompt as it stands, without chat template");
   add_context_option(app, args.model);
   add_thread_options(app, args.model, raw);
@@ -88,8 +94,7 @@ CommandLine parse_run(CLI::App& app, std::span<const std::string> arguments) {
       ->check(kWhole)
       ->type_name("N");
   return parse_into(app, arguments, args, [&] {
-    return first_of(
-        {check_model(args.model, raw), check_cache(args.cache),
+    return first_of({check_model(args.model, raw), check_cache(args.cache),
                      check_reply(args.reply, raw_reply), check_run(args)});
   });
 }

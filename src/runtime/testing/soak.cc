@@ -49,7 +49,8 @@ struct Client {
   int64_t check_stop = 0;  // the check stops at this token of a reply; 0: none
   std::atomic<bool> flag = false;
   std::atomic<int64_t> turns = 0;
-  uint64_t number = 0;  // of the request in the engine
+  uint64_t number = 0;         // of the request in the engine
+  std::vector<SoloRun> wants;  // of each reply
   std::vector<Reply> replies;
 };
 
@@ -115,6 +116,8 @@ std::unique_ptr<Client> make_client(Dice& dice, int64_t streams, bool tight) {
     client->fault = static_cast<RoundPhase>(dice.number(0, 6));
     client->fault_turn = dice.number(0, 12);
   }
+  if (dice.one_in(3)) request.drafts = dice.number(0, kMostDrafts);
+  if (dice.one_in(6)) request.prediction = make_prompt(dice);
   request.use_cache = !dice.one_in(5);
   request.salt = dice.one_in(3) ? "another" : "";
   for (int64_t i = dice.number(0, 3); i > 0; --i) {
@@ -166,6 +169,27 @@ struct Episode {
   std::map<uint64_t, Client*> by_number;
   std::map<std::pair<uint64_t, int64_t>, std::vector<std::byte>> left;
 
+  // Right for a while, then wrong; often right or wrong all along. `luck` decides which.
+  std::vector<int32_t> drafts(uint64_t luck, uint64_t number, int64_t reply,
+                              std::span<const int32_t> ids, int64_t most) {
+    const Client* client = nullptr;
+    {
+      const std::lock_guard lock(mutex);
+      client = by_number.at(number);
+    }
+    const SoloRun& want = client->wants[static_cast<size_t>(reply)];
+    const size_t drawn = ids.size() - client->request.prompt.size();
+    Dice dice(luck + 7919 * number + 104729 * ids.size() + static_cast<uint64_t>(reply));
+    std::vector<int32_t> drafts(static_cast<size_t>(dice.number(0, most)));
+    const auto right = static_cast<size_t>(dice.number(0, most));
+    for (size_t i = 0; i < drafts.size(); ++i) {
+      const bool known = drawn + i < want.tokens.size();
+      drafts[i] = known && i < right ? want.tokens[drawn + i].id
+                                     : static_cast<int32_t>(dice.number(0, kIds - 1));
+    }
+    return drafts;
+  }
+
   Status fault(RoundPhase phase, uint64_t number) {
     Client* client = nullptr;
     {
@@ -177,9 +201,20 @@ struct Episode {
   }
 };
 
-void judge(const Model& model, uint64_t seed, const Episode& episode, SoakReport& report) {
+// What every reply is alone.
+void run_alone(const Model& model, Episode& episode) {
   ThreadPool pool(1);
   ForwardPass pass(model, {.pool = pool, .isa = best_isa()}, {.rows = 64, .logit_rows = 1});
+  for (const auto& client : episode.clients) {
+    for (int64_t reply = 0; reply < client->request.replies; ++reply) {
+      Request request = client->request;
+      request.check = make_check(client->check_stop);
+      client->wants.push_back(solo_run(pass, request, reply, kContext, 64));
+    }
+  }
+}
+
+void judge(uint64_t seed, const Episode& episode, SoakReport& report) {
   for (const auto& client : episode.clients) {
     ++report.requests;
     for (size_t i = 0; i < client->replies.size(); ++i) {
@@ -191,9 +226,7 @@ void judge(const Model& model, uint64_t seed, const Episode& episode, SoakReport
         ++report.faulted;
         continue;
       }
-      Request request = client->request;
-      request.check = make_check(client->check_stop);
-      const SoloRun want = solo_run(pass, request, index, kContext, 64);
+      const SoloRun& want = client->wants[i];
       std::string difference = first_difference(want, got);
       const bool whole = got.end.finish != FinishReason::kCancelled;
       if (difference.empty() && whole &&
@@ -213,8 +246,14 @@ void judge(const Model& model, uint64_t seed, const Episode& episode, SoakReport
 std::string SoakReport::text() const {
   return fmt::format(
       "{} episodes, {} requests: {} replies equal, {} cancelled, {} faulted, {} resumed, {} "
-      "preemptions, {} differences",
-      episodes, requests, equal, cancelled, faulted, resumed, preemptions, differences.size());
+      "preemptions, {} of {} drafts right, {} differences",
+      episodes, requests, equal, cancelled, faulted, resumed, preemptions, right, drafts,
+      differences.size());
+}
+
+void SoakReport::add(const DraftCounts& counts) {
+  drafts += counts.offered();
+  right += counts.accepted();
 }
 
 void soak_episode(const Model& model, uint64_t seed, SoakReport& report) {
@@ -250,6 +289,13 @@ void soak_episode(const Model& model, uint64_t seed, SoakReport& report) {
   for (int64_t i = tight ? 4 : dice.number(4, 14); i > 0; --i) {
     episode.clients.push_back(make_client(dice, streams, tight));
   }
+  run_alone(model, episode);
+  if (dice.one_in(2)) {
+    options.forced_drafts = [&episode, seed](uint64_t number, int64_t reply,
+                                             std::span<const int32_t> ids, int64_t most) {
+      return episode.drafts(seed, number, reply, ids, most);
+    };
+  }
   {
     ThreadPool pool(static_cast<int>(dice.number(1, 3)));
     ForwardPass pass(model, {.pool = pool, .isa = best_isa()},
@@ -268,6 +314,7 @@ void soak_episode(const Model& model, uint64_t seed, SoakReport& report) {
       figures = engine.figures();
     }
     report.preemptions += figures.preemptions;
+    report.add(figures.drafts);
     const bool leaks = !options.cache && figures.pages_taken != 0;
     const bool exceeds = options.cache && figures.cache.bytes > options.cache->memory_bytes;
     if (leaks || exceeds || figures.running != 0 || figures.waiting != 0) {
@@ -279,7 +326,7 @@ void soak_episode(const Model& model, uint64_t seed, SoakReport& report) {
     }
   }
   ++report.episodes;
-  judge(model, seed, episode, report);
+  judge(seed, episode, report);
 }
 
 SoakReport run_soak(const Model& model, uint64_t seed, double seconds) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "runtime/draft/draft_counts.h"
 
 namespace lockstep::testing {
 
@@ -22,12 +23,16 @@ struct SoakReport {
   int64_t faulted = 0;    // replies that ended by a planted fault
   int64_t resumed = 0;    // of all: began from state that was kept
   int64_t preemptions = 0;
+  int64_t drafts = 0;                    // that were tried
+  int64_t right = 0;                     // of these
   std::vector<std::string> differences;  // each with what repeats it
 
   // Every way to end, to begin and to lose one's pages was met.
   bool saw_everything() const {
-    return equal > 0 && cancelled > 0 && faulted > 0 && resumed > 0 && preemptions > 0;
+    return equal > 0 && cancelled > 0 && faulted > 0 && resumed > 0 && preemptions > 0 &&
+           right > 0 && right < drafts;
   }
+  void add(const DraftCounts& counts);
   std::string text() const;
 };
 

@@ -84,8 +84,8 @@ SoloRun solo_run(ForwardPass& pass, const Request& request, int64_t reply, int64
 std::string first_difference(const SoloRun& want, const Reply& got) {
   if (!got.end.status.ok()) return "it failed: " + got.end.status.error().message;
   const bool whole = got.end.finish != FinishReason::kCancelled;
-  const bool scored = whole ? got.prompt.size() == want.prompt.size()
-                            : got.prompt.size() <= want.prompt.size();
+  const bool scored =
+      whole ? got.prompt.size() == want.prompt.size() : got.prompt.size() <= want.prompt.size();
   if (!scored) return fmt::format("{} scores, alone {}", got.prompt.size(), want.prompt.size());
   for (size_t i = 0; i < got.prompt.size(); ++i) {
     if (got.prompt[i].position == want.prompt[i].position &&

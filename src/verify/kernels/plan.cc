@@ -23,6 +23,7 @@
 #include "kernels/rope/rope.h"
 #include "kernels/sigmoid_mul/sigmoid_mul.h"
 #include "kernels/silu_mul/silu_mul.h"
+#include "runtime/draft/head_drafter.h"
 
 namespace lockstep::verify {
 namespace {
@@ -43,6 +44,7 @@ class Planner {
     norm(config_.hidden_size, config_.hidden_size);
     project(weights.mtp->fc);
     add_layer(weights.mtp->layer);
+    project(weights.head.row_slice(0, std::min(weights.head.rows, HeadDrafter::kScoredIds)));
   }
 
   std::vector<ShapeClass> take() { return std::move(classes_); }

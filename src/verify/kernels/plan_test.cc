@@ -48,9 +48,10 @@ void run_everything(const Model& model, LaunchLog& log) {
     if (!model.weights().mtp) continue;
     SequenceState draft(model.draft_state_shape());
     const std::vector<int64_t> last = {rows - 1};
-    ASSERT_TRUE(
-        pass.draft({.draft_state = &draft, .hidden = hidden, .ids = batch.ids, .logit_rows = last})
-            .ok());
+    const BatchSegment segment = {.sequence = &draft, .rows = rows};
+    const DraftBatch drafts = {
+        .segments = {&segment, 1}, .hidden = hidden, .ids = batch.ids, .logit_rows = last};
+    ASSERT_TRUE(pass.draft(drafts).ok());
   }
 }
 

@@ -69,8 +69,10 @@ class DraftRecorder {
     std::vector<int64_t> logit_rows(rows);
     std::iota(logit_rows.begin(), logit_rows.end(), 0);
     const auto width = static_cast<size_t>(model_.config().hidden_size);
+    const BatchSegment segment = {.sequence = &convention.state,
+                                  .rows = static_cast<int64_t>(rows)};
     LOCKSTEP_ASSIGN_OR_RETURN(const DraftOutput output,
-                              pass_.draft({.draft_state = &convention.state,
+                              pass_.draft({.segments = {&segment, 1},
                                            .hidden = hidden.first(rows * width),
                                            .ids = after.first(rows),
                                            .logit_rows = logit_rows}));

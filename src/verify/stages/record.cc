@@ -67,7 +67,8 @@ class EngineRecorder {
       logit_rows.pop_back();
     }
     const auto width = static_cast<size_t>(model_.config().hidden_size);
-    const auto done = pass_.draft({.draft_state = &draft_sequence_,
+    const BatchSegment segment = {.sequence = &draft_sequence_, .rows = static_cast<int64_t>(rows)};
+    const auto done = pass_.draft({.segments = {&segment, 1},
                                    .hidden = output.hidden.first(rows * width),
                                    .ids = after.first(rows),
                                    .logit_rows = logit_rows});
