@@ -12,11 +12,23 @@
 
 namespace lockstep::verify {
 
+// What is tried beyond the tokens that were drawn.
+enum class Drafts : uint8_t {
+  kNone,
+  kReal,      // what the engine's own drafters say
+  kRight,     // the tokens that come, as they are known from before
+  kWrong,     // others
+  kMixed,     // right for a while, then others
+  kLastWrong  // right but for the last of each window
+};
+
 struct ReplyCase {
   std::string name;
   int64_t chunk = 0;       // most rows of a round
   bool continued = false;  // the first half of the prompt was read by a request before
   int threads = 1;
+  Drafts drafts = Drafts::kNone;
+  int64_t depth = 0;  // of each window
 };
 
 std::vector<ReplyCase> reply_cases(const CaseOptions& options);
