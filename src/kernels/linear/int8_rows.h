@@ -5,7 +5,8 @@
 //     acc[output * kMostRows + row], or to +0 if kFirst; count is at most kMostRows, kOutputs at
 //     most kOutputsTogether
 //   Row::prefetch(g, ahead)
-//     asks for the 16 groups from g of the output that stands `ahead` outputs later
+//     asks for the 16 groups from g of the output that stands `ahead` outputs later; not for the
+//     scales of affine rows, which the hardware sees coming and which would only take its buffers
 #pragma once
 
 #include "kernels/linear/int8_factors.h"
@@ -63,9 +64,6 @@ class AffineMatrix {
     }
     void prefetch(int64_t g, int64_t ahead) const {
       prefetch_bytes<Format::kBlockBytes>(packed_ + ahead * row_bytes_ + g * 4 * kBits);
-      const int64_t at = ahead * scale_row_bytes_ + g / 2 * static_cast<int64_t>(size_of(kScales));
-      __builtin_prefetch(scales_ + at);
-      __builtin_prefetch(biases_ + at);
     }
 
    private:
@@ -73,7 +71,7 @@ class AffineMatrix {
     const uint8_t* packed_;
     const std::byte* scales_;
     const std::byte* biases_;
-    int64_t row_bytes_, scale_row_bytes_;
+    int64_t row_bytes_;
     ScaleSharing sharing_;
   };
 
@@ -90,7 +88,6 @@ class AffineMatrix {
     row.scales_ = weight_.scales + output * scale_row_bytes_;
     row.biases_ = weight_.biases + output * scale_row_bytes_;
     row.row_bytes_ = row_bytes_;
-    row.scale_row_bytes_ = scale_row_bytes_;
     row.sharing_ = sharing_;
     return row;
   }

@@ -14,9 +14,11 @@ constexpr KernelRow<TileFunction> kInt8Rows[] = {LOCKSTEP_KERNEL_ROWS(linear_int
 using QuantizeFunction = void(const float*, int64_t, ActivationBlock*);
 constexpr KernelRow<QuantizeFunction> kQuantizeRows[] = {LOCKSTEP_KERNEL_ROWS(quantize_row)};
 
-// A task reads at least about this many bytes of weights and does this many products, enough to be
-// worth waking a thread.
-constexpr int64_t kBytesPerTask = 32768;
+// A task reads about this many bytes of weights, in one piece: what a thread asks for ahead of its
+// use is lost where the next task is another's. It reads less where that leaves a thread few tasks,
+// but does at least this many products, enough to be worth waking a thread.
+constexpr int64_t kBytesPerTask = 131072;
+constexpr int64_t kTasksPerThread = 6;
 constexpr int64_t kProductsPerTask = 65536;
 constexpr int64_t kRowsPerTask = 64;
 constexpr int64_t kValuesPerTask = 8192;
@@ -39,14 +41,17 @@ ShapeClass product_class(std::string op, const MatrixView& weight,
   return shape;
 }
 
-// Outputs per task; a multiple of 4. Rows and outputs are never summed over, so it decides no bit.
-int64_t outputs_per_task(const MatrixView& weight, int64_t rows) {
+// Outputs per task, where `all` outputs of all matrices and row tiles are to be shared; a multiple
+// of 16. Rows and outputs are never summed over, so it decides no bit.
+int64_t outputs_per_task(const CpuContext& context, const MatrixView& weight, int64_t rows,
+                         int64_t all) {
   const auto row_bytes =
       static_cast<int64_t>(weight.row_bytes() + 2 * weight.scale_row_bytes()) + 1;
   const int64_t products = std::max<int64_t>(1, weight.cols * std::min(rows, kRowsPerTask));
+  const int64_t share = all / (kTasksPerThread * context.pool.threads());
   const int64_t wanted = std::max(divide_up(kProductsPerTask, products),
-                                  std::min(divide_up(kBytesPerTask, row_bytes), int64_t{32}));
-  return divide_up(wanted, 4) * 4;
+                                  std::min(divide_up(kBytesPerTask, row_bytes), share));
+  return divide_up(wanted, 16) * 16;
 }
 
 void check_weight(const MatrixView& weight) {
@@ -81,9 +86,10 @@ std::vector<KernelInfo> quantize_rows_kernels() { return kernel_infos(kQuantizeR
 void run_linear(const CpuContext& context, const LinearArgs& args) {
   check_weight(args.weight);
   TileFunction* const run_tile = pick_tile(context, args.weight, args);
-  const int64_t outputs = outputs_per_task(args.weight, args.rows);
-  const int64_t output_tiles = divide_up(args.weight.rows, outputs);
   const int64_t row_tiles = divide_up(args.rows, kRowsPerTask);
+  const int64_t outputs =
+      outputs_per_task(context, args.weight, args.rows, args.weight.rows * row_tiles);
+  const int64_t output_tiles = divide_up(args.weight.rows, outputs);
   const int64_t blocks = activation_blocks(args.weight.cols);
   context.pool.run(output_tiles * row_tiles, [&](int64_t task, int) {
     // Tasks that share weights follow each other.
@@ -110,7 +116,8 @@ void run_linear_grouped(const CpuContext& context, const LinearGroupedArgs& args
   }
   if (active == 0) return;
   const int64_t slots = args.slot_begin[args.weight.count] - args.slot_begin[0];
-  const int64_t outputs = outputs_per_task(shape, divide_up(slots, active));
+  const int64_t outputs =
+      outputs_per_task(context, shape, divide_up(slots, active), shape.rows * active);
   const int64_t output_tiles = divide_up(shape.rows, outputs);
   // The matrix of a task is found by counting those with slots: far quicker than the task.
   const auto nth_active = [&](int64_t n) {
