@@ -26,7 +26,7 @@ inline void join_halves(Bytes (&first)[4], Bytes (&second)[4], Bytes (&w)[8]) {
 template <typename Format>
 struct Arranger {
   static constexpr bool kFromBytes = true;
-  static void arrange(const uint8_t* bytes, int part, Bytes (&w)[8]) {
+  [[gnu::always_inline]] static void arrange(const uint8_t* bytes, int part, Bytes (&w)[8]) {
     Bytes first[4], second[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
@@ -39,7 +39,7 @@ struct Arranger {
 template <>
 struct Arranger<AffineFormat<4>> {
   static constexpr bool kFromBytes = false;
-  static void arrange(const uint8_t* packed, int part, Bytes (&w)[8]) {
+  [[gnu::always_inline]] static void arrange(const uint8_t* packed, int part, Bytes (&w)[8]) {
     Bytes rows[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) rows[i] = Bytes::load(packed + 64 * i + kPartBytes * part);
@@ -55,7 +55,7 @@ struct Arranger<AffineFormat<4>> {
 template <>
 struct Arranger<BlockFormat<BlockType::kQ4_0>> {
   static constexpr bool kFromBytes = false;
-  static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
+  [[gnu::always_inline]] static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
     constexpr int kBytes = block_shape(BlockType::kQ4_0).bytes;
     Bytes packed[4];
 #pragma GCC unroll 4
@@ -74,7 +74,7 @@ struct Arranger<BlockFormat<BlockType::kQ4_0>> {
 template <>
 struct Arranger<BlockFormat<BlockType::kQ8_0>> {
   static constexpr bool kFromBytes = false;
-  static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
+  [[gnu::always_inline]] static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
     constexpr int kBytes = block_shape(BlockType::kQ8_0).bytes;
     Bytes first[4], second[4];
 #pragma GCC unroll 4
@@ -91,7 +91,7 @@ struct Arranger<BlockFormat<BlockType::kQ8_0>> {
 template <>
 struct Arranger<BlockFormat<BlockType::kQ4_K>> {
   static constexpr bool kFromBytes = false;
-  static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
+  [[gnu::always_inline]] static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
     constexpr int kBytes = block_shape(BlockType::kQ4_K).bytes;
     Bytes packed[4];
 #pragma GCC unroll 4
@@ -112,7 +112,7 @@ struct Arranger<BlockFormat<BlockType::kQ4_K>> {
 template <>
 struct Arranger<BlockFormat<BlockType::kQ6_K>> {
   static constexpr bool kFromBytes = false;
-  static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
+  [[gnu::always_inline]] static void arrange(const uint8_t* blocks, int part, Bytes (&w)[8]) {
     constexpr int kBytes = block_shape(BlockType::kQ6_K).bytes;
     Bytes first[4], second[4];
 #pragma GCC unroll 4

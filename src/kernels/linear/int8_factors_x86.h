@@ -21,36 +21,33 @@ inline F32x16 spread_two(const uint8_t* first, const uint8_t* second) {
   return repeat_four(_mm_cvtph_ps(halves));
 }
 
-// 16 bytes, one a group, to lane order.
-inline F32x16 spread_bytes(__m128i groups) {
-  const __m128i lanes = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  alignas(16) uint8_t bytes[kGroupsPerBlock];
-  _mm_store_si128(reinterpret_cast<__m128i*>(bytes), _mm_shuffle_epi8(groups, lanes));
-  return F32x16::load_u8(bytes);
+inline F32x16 floats_of(__m128i bytes) {
+#if defined(LOCKSTEP_ISA_AVX512)
+  return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes))};
+#else
+  return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)),
+          _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8)))};
+#endif
 }
 
+// A block begins with d, dmin and twelve bytes a, m, c: 6-bit scales j < 4 lie in a, minima in m;
+// of the others the low nibbles lie in c, the two bits above in a and m.
 inline PlainFactors k_factors(const uint8_t* first, const uint8_t* second) {
-  uint32_t scales[4], mins[4];
-  const uint8_t* blocks[2] = {first, second};
-#pragma GCC unroll 2
-  for (int b = 0; b < 2; ++b) {
-    const auto a = load_unaligned<uint32_t>(blocks[b] + 4);
-    const auto m = load_unaligned<uint32_t>(blocks[b] + 8);
-    const auto c = load_unaligned<uint32_t>(blocks[b] + 12);
-    scales[2 * b] = a & 0x3f3f3f3fu;
-    scales[2 * b + 1] = (c & 0x0f0f0f0fu) | (a >> 2 & 0x30303030u);
-    mins[2 * b] = m & 0x3f3f3f3fu;
-    mins[2 * b + 1] = (c >> 4 & 0x0f0f0f0fu) | (m >> 2 & 0x30303030u);
-  }
-  const auto four = [](const uint32_t(&words)[4]) {
-    return _mm_setr_epi32(static_cast<int>(words[0]), static_cast<int>(words[1]),
-                          static_cast<int>(words[2]), static_cast<int>(words[3]));
-  };
-  // d and dmin of the first block, then of the second.
-  const __m128 factors = _mm_cvtph_ps(
-      _mm_setr_epi32(load_unaligned<int32_t>(first), load_unaligned<int32_t>(second), 0, 0));
-  return {spread_bytes(four(scales)) * repeat_four(_mm_moveldup_ps(factors)),
-          -(spread_bytes(four(mins)) * repeat_four(_mm_movehdup_ps(factors)))};
+  const __m128i one = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(first));
+  const __m128i two = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(second));
+  const __m128i da = _mm_unpacklo_epi32(one, two);  // d and dmin, a
+  const __m128i mc = _mm_unpackhi_epi32(one, two);
+  const __m128i am = _mm_unpacklo_epi64(_mm_unpackhi_epi64(da, da), mc);
+  const __m128i nibbles = _mm_srlv_epi32(_mm_unpackhi_epi64(mc, mc), _mm_setr_epi32(0, 0, 4, 4));
+  const __m128i low = _mm_and_si128(am, _mm_set1_epi8(0x3f));
+  const __m128i high = _mm_or_si128(_mm_and_si128(nibbles, _mm_set1_epi8(0x0f)),
+                                    _mm_and_si128(_mm_srli_epi32(am, 2), _mm_set1_epi8(0x30)));
+  const __m128i lanes = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m128i scales = _mm_shuffle_epi8(_mm_unpacklo_epi32(low, high), lanes);
+  const __m128i mins = _mm_shuffle_epi8(_mm_unpackhi_epi32(low, high), lanes);
+  const __m128 factors = _mm_cvtph_ps(da);  // d and dmin of the first block, then of the second
+  return {floats_of(scales) * repeat_four(_mm_moveldup_ps(factors)),
+          -(floats_of(mins) * repeat_four(_mm_movehdup_ps(factors)))};
 }
 
 inline HalfFactors half_factors(const uint8_t* first, const uint8_t* second) {
