@@ -14,7 +14,7 @@ flags="-std=c++20 -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
 objects=""
 for source in base/json base/check base/result base/float16 checkpoint/config_reader \
   checkpoint/draft_head_config checkpoint/foreign_format checkpoint/generation_config \
-  checkpoint/json_fields checkpoint/model_type checkpoint/quantization_config \
+  checkpoint/json_fields checkpoint/json_file checkpoint/mapped_file checkpoint/mapping_guard checkpoint/model_type checkpoint/quantization_config \
   checkpoint/rope_config checkpoint/safetensors checkpoint/safetensors_index \
   checkpoint/tensor_names checkpoint/tensor_source; do
   object=$(echo "$source" | tr / _).o

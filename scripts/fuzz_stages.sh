@@ -12,7 +12,7 @@ cd "$out"
 flags="-std=c++20 -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -ffp-contract=off
   -DFMT_HEADER_ONLY=1 -I$root/src"
 objects=""
-for source in base/json base/check base/result base/float16 checkpoint/json_fields \
+for source in base/json base/check base/result base/float16 checkpoint/json_fields checkpoint/json_file checkpoint/mapping_guard \
   checkpoint/mapped_file checkpoint/output_file checkpoint/safetensors checkpoint/tensor_source \
   verify/stages/compare verify/stages/dump verify/stages/dump_reader; do
   object=stages_$(echo "$source" | tr / _).o

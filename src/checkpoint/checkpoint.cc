@@ -6,12 +6,14 @@
 #include <optional>
 
 #include "base/json.h"
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/config_reader.h"
 #include "checkpoint/draft_head.h"
 #include "checkpoint/draft_head_check.h"
 #include "checkpoint/foreign_format.h"
 #include "checkpoint/gguf/model.h"
 #include "checkpoint/head_source.h"
+#include "checkpoint/json_file.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/mtp_norms.h"
 #include "checkpoint/page_loader.h"
@@ -75,8 +77,7 @@ Status Opener::check_folder() {
 
 Status Opener::read_configs() {
   const std::string name = file("config.json").string();
-  LOCKSTEP_ASSIGN_OR_RETURN(const auto text, read_text_file(file("config.json"), kMaxConfigBytes));
-  LOCKSTEP_ASSIGN_OR_RETURN(config_root_, parse_json(text, name));
+  LOCKSTEP_ASSIGN_OR_RETURN(config_root_, read_json_file(file("config.json"), kMaxConfigBytes));
   LOCKSTEP_ASSIGN_OR_RETURN(out_.config, read_model_config(config_root_, name));
   LOCKSTEP_ASSIGN_OR_RETURN(out_.quantization,
                             read_quantization_config(config_root_, name, NameScope::kModel));
@@ -93,9 +94,8 @@ Status Opener::read_configs() {
 Status Opener::read_generation() {
   if (!file_exists(file("generation_config.json"))) return {};
   const std::string name = file("generation_config.json").string();
-  LOCKSTEP_ASSIGN_OR_RETURN(const auto text,
-                            read_text_file(file("generation_config.json"), kMaxConfigBytes));
-  LOCKSTEP_ASSIGN_OR_RETURN(const auto root, parse_json(text, name));
+  LOCKSTEP_ASSIGN_OR_RETURN(const auto root,
+                            read_json_file(file("generation_config.json"), kMaxConfigBytes));
   LOCKSTEP_ASSIGN_OR_RETURN(out_.generation, read_generation_config(root, name));
   merge_eos_ids(out_.generation.eos_ids, out_.config.eos_ids);
   return {};
@@ -272,6 +272,7 @@ Result<Checkpoint> Opener::open(const fs::path& path) {
   LOCKSTEP_RETURN_IF_ERROR(settle_vocabulary());
   LOCKSTEP_RETURN_IF_ERROR(settle_draft_head());
   if (options_.progress) LOCKSTEP_RETURN_IF_ERROR(load_pages(out_, options_.progress));
+  LOCKSTEP_RETURN_IF_ERROR(check_files(out_));
   return std::move(out_);
 }
 

@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   static_cast<void>(read_quantization_config(root.value(), "fuzz", NameScope::kModel));
   static_cast<void>(read_generation_config(root.value(), "fuzz"));
-  if (const auto index = parse_safetensors_index(text, "fuzz"); index.ok()) {
+  if (const auto index = read_safetensors_index(root.value(), "fuzz"); index.ok()) {
     for (const auto& [name, shard] : index.value().shard_of) {
       LOCKSTEP_CHECK(shard.find('/') == std::string::npos && shard != "..", "shard path");
     }

@@ -10,6 +10,7 @@
 #include "checkpoint/gguf/config.h"
 #include "checkpoint/gguf/files.h"
 #include "checkpoint/gguf/names.h"
+#include "checkpoint/json_file.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/safetensors_index.h"
 
@@ -47,8 +48,7 @@ bool stays_inside(const std::string& name) {
 
 Result<json::value> read_json_if_present(const fs::path& path) {
   if (!file_exists(path)) return json::value();
-  LOCKSTEP_ASSIGN_OR_RETURN(const auto text, read_text_file(path, kMaxConfigBytes));
-  return parse_json(text, path.string());
+  return read_json_file(path, kMaxConfigBytes);
 }
 
 // What a file of the model's folder says about where its draft head lies.

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "checkpoint/mapping_guard.h"
+
 namespace lockstep {
 namespace {
 
@@ -72,7 +74,9 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
     return Error{ErrorCode::kIo, fmt::format("{}: {} bytes cannot be mapped: {}", path.string(),
                                              size, errno_text(errno))};
   }
-  return MappedFile({static_cast<const std::byte*>(address), size}, path.string());
+  MappedFile mapped({static_cast<const std::byte*>(address), size}, path.string());
+  LOCKSTEP_RETURN_IF_ERROR(watch_mapping(mapped.bytes(), file.get(), path.string()));
+  return mapped;
 }
 
 MappedFile::~MappedFile() { unmap(); }
@@ -90,7 +94,9 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 void MappedFile::unmap() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  forget_mapping(bytes_);
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 Status MappedFile::load(size_t begin, size_t size) const {

@@ -11,8 +11,8 @@
 namespace lockstep {
 
 // Only regular, non-empty files: a directory, device, socket or FIFO is refused by name and never
-// waited for. The bytes stay at one address when the object moves. The file must not be shortened
-// while it is mapped: the system then ends the process.
+// waited for. The bytes stay at one address when the object moves. A file that others shorten or
+// write to while it is mapped harms nobody: mapping_guard.h tells of it.
 class MappedFile {
  public:
   static Result<MappedFile> open(const std::filesystem::path& path);

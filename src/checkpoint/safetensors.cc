@@ -8,6 +8,7 @@
 #include "base/float16.h"
 #include "base/json.h"
 #include "checkpoint/json_fields.h"
+#include "checkpoint/json_file.h"
 #include "checkpoint/tensor_source.h"
 
 namespace lockstep {
@@ -159,7 +160,7 @@ Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file,
   const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes,
                               static_cast<size_t>(length));
   LOCKSTEP_ASSIGN_OR_RETURN(const json::value root,
-                            parse_json(text, fmt::format("{} header", name)));
+                            parse_bounded_json(text, file.size(), fmt::format("{} header", name)));
   if (!root.is_object()) return parser.fail("found a header that is not a JSON object");
 
   SafetensorsHeader header;

@@ -13,8 +13,7 @@ bool is_plain_file_name(std::string_view name) {
   return name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-Result<SafetensorsIndex> parse_safetensors_index(std::string_view text, std::string_view file) {
-  LOCKSTEP_ASSIGN_OR_RETURN(const json::value root, parse_json(text, file));
+Result<SafetensorsIndex> read_safetensors_index(const json::value& root, std::string_view file) {
   const json::value* map = root.is_object() ? root.get_object().if_contains("weight_map") : nullptr;
   if (map == nullptr || !map->is_object() || map->get_object().empty()) {
     return Error{ErrorCode::kBadFile,

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/result.h"
 
 namespace lockstep {
@@ -16,7 +17,7 @@ struct SafetensorsIndex {
 
 // Shard names must be plain file names ("model-00001-of-00004.safetensors"): a path that leads
 // elsewhere is refused.
-Result<SafetensorsIndex> parse_safetensors_index(std::string_view text, std::string_view file);
+Result<SafetensorsIndex> read_safetensors_index(const json::value& root, std::string_view file);
 
 // A file name with no directory in it, fit to be joined to a folder.
 bool is_plain_file_name(std::string_view name);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "checkpoint/foreign_format.h"
+#include "checkpoint/json_file.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/safetensors_index.h"
 
@@ -63,9 +64,24 @@ Status check_index(const SafetensorsIndex& index, const fs::path& index_path,
   return {};
 }
 
+// Of the files that an index may name.
+size_t weight_bytes(const fs::path& folder) {
+  size_t sum = 0;
+  std::error_code code;
+  for (fs::directory_iterator item(folder, code), end; !code && item != end; item.increment(code)) {
+    std::error_code unknown;
+    const bool weights =
+        item->path().extension() == ".safetensors" && item->is_regular_file(unknown);
+    const uintmax_t bytes = weights ? item->file_size(unknown) : 0;
+    if (!unknown) sum += bytes;
+  }
+  return sum;
+}
+
 Result<WeightFiles> open_shards(const fs::path& folder, const fs::path& index_path) {
-  LOCKSTEP_ASSIGN_OR_RETURN(const auto text, read_text_file(index_path, kMaxIndexBytes));
-  LOCKSTEP_ASSIGN_OR_RETURN(const auto index, parse_safetensors_index(text, index_path.string()));
+  LOCKSTEP_ASSIGN_OR_RETURN(const auto root,
+                            read_json_file(index_path, kMaxIndexBytes, weight_bytes(folder)));
+  LOCKSTEP_ASSIGN_OR_RETURN(const auto index, read_safetensors_index(root, index_path.string()));
   std::set<std::string> shards;
   for (const auto& [name, shard] : index.shard_of) shards.insert(shard);
   std::vector<std::string> missing;

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/float_mode.h"
+#include "checkpoint/checkpoint_files.h"
 #include "kernels/embed/embed.h"
 #include "kernels/rope/rope.h"
 #include "model/activations.h"
@@ -199,6 +200,7 @@ Result<RoundOutput> ForwardPass::forward(const RowBatch& batch) {
     LOCKSTEP_RETURN_IF_ERROR(make_marks(segment));
   }
   run_round(batch, layer_run(batch.segments, batch.rows()));
+  LOCKSTEP_RETURN_IF_ERROR(check_files(model_.checkpoint()));
   RoundOutput output = collect(batch);
   if (!output.faults.empty()) find_sites(batch, output.faults);
   return output;

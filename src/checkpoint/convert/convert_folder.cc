@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/config_writer.h"
 #include "checkpoint/convert/convert.h"
 #include "checkpoint/convert/folder_plan.h"
@@ -185,6 +186,7 @@ Result<ConvertReport> write_folder(const FolderWriter& writer, std::span<const T
   LOCKSTEP_RETURN_IF_ERROR(writer.write_configs(folder.partial()));
   LOCKSTEP_ASSIGN_OR_RETURN(const ConversionError error, read_back(writer.plan, folder.partial(),
                                                                    pool, writer.options.checking));
+  LOCKSTEP_RETURN_IF_ERROR(check_files(writer.source));
   LOCKSTEP_RETURN_IF_ERROR(folder.publish());
   return ConvertReport{path, static_cast<int64_t>(writer.plan.tensors.size()), writer.plan.bytes(),
                        error};

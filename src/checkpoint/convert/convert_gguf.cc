@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/convert/convert.h"
 #include "checkpoint/convert/gguf_plan.h"
 #include "checkpoint/gguf/config.h"
@@ -80,6 +81,7 @@ Result<ConvertReport> convert_to_gguf(Checkpoint& source, const GgufText& text,
   LOCKSTEP_RETURN_IF_ERROR(write_rows(plan, pool, options.writing, sink));
   LOCKSTEP_ASSIGN_OR_RETURN(const ConversionError error,
                             read_back(plan, file.partial_path(), pool, options.checking));
+  LOCKSTEP_RETURN_IF_ERROR(check_files(source));
   LOCKSTEP_RETURN_IF_ERROR(file.publish(/*durable=*/true));
   return ConvertReport{path, static_cast<int64_t>(plan.tensors.size()), plan.bytes(), error};
 }

@@ -17,7 +17,7 @@ namespace lockstep {
 
 // More than any file of this family has; they bound what a small file can ask for.
 inline constexpr uint64_t kMaxGgufFields = 1024;
-inline constexpr uint64_t kMaxGgufTensors = 1 << 16;
+inline constexpr uint64_t kMaxGgufTensors = 1 << 14;
 inline constexpr size_t kMaxGgufKey = 256;
 inline constexpr int kMaxGgufDims = 4;
 inline constexpr int64_t kDefaultGgufAlignment = 32;
