@@ -14,10 +14,10 @@
 namespace lockstep::LOCKSTEP_ISA::simde {
 namespace {
 
-template <typename Half, typename Whole>
-void split(const Whole& whole, Half (&halves)[2]) {
-  static_assert(sizeof(halves) == sizeof(whole));
-  std::memcpy(halves, &whole, sizeof(whole));
+template <typename Part, int kCount, typename Whole>
+void split(const Whole& whole, Part (&parts)[kCount]) {
+  static_assert(sizeof(parts) == sizeof(whole));
+  std::memcpy(parts, &whole, sizeof(whole));
 }
 
 template <typename Whole, typename Half>
@@ -42,6 +42,9 @@ inline __m512 cvtepi32_ps(__m512i a) {
 }
 inline __m512i cvtepu16_epi32(__m256i a) {
   return by_halves<__m512i, __m128i>(a, [](__m128i h) { return _mm256_cvtepu16_epi32(h); });
+}
+inline __m512i cvtepi8_epi32(__m128i a) {
+  return join<__m512i>(_mm256_cvtepi8_epi32(a), _mm256_cvtepi8_epi32(_mm_srli_si128(a, 8)));
 }
 inline __m512i cvtepu8_epi32(__m128i a) {
   return join<__m512i>(_mm256_cvtepu8_epi32(a), _mm256_cvtepu8_epi32(_mm_srli_si128(a, 8)));
@@ -75,6 +78,17 @@ inline __m256 extractf32x8_ps(__m512 a, int which) {
 template <int kControl>
 __m512 permute_ps(__m512 a) {
   return by_halves<__m512, __m256>(a, [](__m256 h) { return _mm256_permute_ps(h, kControl); });
+}
+// Quarters of a, then of b, chosen by two bits each.
+template <int kControl, typename Whole>
+Whole shuffle_quarters(Whole a, Whole b) {
+  __m128i from[2][4], to[4];
+  split(a, from[0]);
+  split(b, from[1]);
+  for (int i = 0; i < 4; ++i) to[i] = from[i / 2][kControl >> (2 * i) & 3];
+  Whole whole;
+  std::memcpy(&whole, to, sizeof(whole));
+  return whole;
 }
 inline __m512i srai_epi32(__m512i a, int bits) {
   return by_halves<__m512i, __m256i>(a, [=](__m256i h) { return _mm256_srai_epi32(h, bits); });
@@ -110,6 +124,7 @@ inline __m256i maskz_loadu_epi16(__mmask16 mask, const void* address) {
 #define _mm512_cvtepi32_epi16 simde::cvtepi32_epi16
 #define _mm512_cvtepi32_ps simde::cvtepi32_ps
 #define _mm512_cvtepu16_epi32 simde::cvtepu16_epi32
+#define _mm512_cvtepi8_epi32 simde::cvtepi8_epi32
 #define _mm512_cvtepu8_epi32 simde::cvtepu8_epi32
 #define _mm512_cvtph_ps simde::cvtph_ps
 #undef _mm512_extractf32x8_ps
@@ -119,6 +134,10 @@ inline __m256i maskz_loadu_epi16(__mmask16 mask, const void* address) {
 #define _mm512_maskz_loadu_ps simde::maskz_loadu_ps
 #undef _mm512_permute_ps
 #define _mm512_permute_ps(a, control) simde::permute_ps<control>(a)
+#undef _mm512_shuffle_f32x4
+#define _mm512_shuffle_f32x4(a, b, control) simde::shuffle_quarters<control>(a, b)
+#undef _mm512_shuffle_i64x2
+#define _mm512_shuffle_i64x2(a, b, control) simde::shuffle_quarters<control>(a, b)
 #define _mm512_srai_epi32 simde::srai_epi32
 #define _mm512_zextsi128_si512 simde::zextsi128_si512
 #define _mm512_zextsi256_si512 simde::zextsi256_si512
