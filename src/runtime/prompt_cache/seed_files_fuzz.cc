@@ -1,5 +1,5 @@
-// Writes the files that fuzzing begins with (scripts/fuzz_prompt_cache.sh): whole ones, which
-// mutations then break.   seed_files FOLDER
+// Writes the files that fuzzing begins with (tests/fuzz/prompt_cache): whole ones, which mutations
+// then break.   prompt_cache_seeds FOLDER
 #include <fcntl.h>
 
 #include <cstdio>
@@ -48,7 +48,7 @@ int write_seeds(const std::filesystem::path& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fputs("usage: seed_files FOLDER\n", stderr);
+    std::fputs("usage: prompt_cache_seeds FOLDER\n", stderr);
     return 2;
   }
   return lockstep::write_seeds(argv[1]);
