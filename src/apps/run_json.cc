@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "server/timings.h"
 
 namespace lockstep {
 namespace {
@@ -54,38 +55,6 @@ json::object sampling_json(const SamplingSettings& settings) {
       {"banned_tokens", json::array(settings.banned_tokens.begin(), settings.banned_tokens.end())},
       {"allowed_tokens",
        json::array(settings.allowed_tokens.begin(), settings.allowed_tokens.end())}};
-}
-
-// Counts by the place in a window.
-json::array places_json(const DraftPlaces& places) {
-  return json::array(places.begin(), places.end());
-}
-
-json::object drafts_json(const DraftCounts& drafts) {
-  json::object object;
-  for (size_t kind = 0; kind < kDrafterKinds; ++kind) {
-    const DrafterCounts& counts = drafts.of[kind];
-    object[to_string(static_cast<DrafterKind>(kind))] = {
-        {"rounds", counts.windows},
-        {"offered", places_json(counts.offered)},
-        {"accepted", places_json(counts.accepted)}};
-  }
-  object["draft_seconds"] = drafts.draft_seconds;
-  object["verify_seconds"] = drafts.verify_seconds;
-  return object;
-}
-
-json::object timings_json(const ReplyTimings& timings) {
-  return {{"prompt_tokens", timings.prompt_tokens},
-          {"cached_tokens", timings.cached_tokens},
-          {"queue_seconds", timings.queue_seconds},
-          {"prompt_seconds", timings.prompt_seconds},
-          {"prompt_tokens_per_second", timings.prompt_rate()},
-          {"reply_tokens", timings.reply_tokens},
-          {"reply_seconds", timings.decode_seconds},
-          {"reply_tokens_per_second", timings.decode_rate()},
-          {"reply_rounds", timings.decode_rounds},
-          {"drafts", drafts_json(timings.drafts)}};
 }
 
 }  // namespace

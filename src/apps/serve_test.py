@@ -196,6 +196,41 @@ class Answers(unittest.TestCase):
                 return
         self.fail("the model called no tool in six tries")
 
+    def test_drafts_change_no_token(self):
+        for sampling in ({"temperature": 0}, {"temperature": 0.8, "seed": 11}):
+            plain, drafted, predicted = (
+                self.server.chat(max_tokens=60, return_tokens=True, **sampling, **draft)["choices"][0]
+                for draft in ({"draft": "off"}, {"draft": 3},
+                              {"prediction": {"type": "content", "content": "`mount` (8): mount filesystem."}}))
+            self.assertEqual(whole(plain), whole(drafted))
+            self.assertEqual(whole(plain), whole(predicted))
+            kinds = ("copies", "head")
+            self.assertEqual(sum(sum(plain["timings"]["drafts"][kind]["offered"]) for kind in kinds), 0)
+            self.assertGreater(sum(sum(drafted["timings"]["drafts"][kind]["offered"]) for kind in kinds), 0)
+
+    def test_a_prompt_is_scored_without_drawing(self):
+        prompt = "mount - mount a filesystem"
+        scored = self.server.post("/v1/completions", prompt=prompt, max_tokens=0, echo=True, logprobs=2)["choices"][0]
+        lists = scored["logprobs"]
+        self.assertEqual(scored["text"], prompt)
+        self.assertEqual("".join(lists["tokens"]), prompt)
+        self.assertIsNone(lists["token_logprobs"][0])
+        self.assertTrue(all(value <= 0 for value in lists["token_logprobs"][1:]))
+        self.assertEqual({len(lists[name]) for name in lists}, {len(lists["tokens"])})
+        # A reply's token has the figure that it has as part of a prompt.
+        reply = self.server.post("/v1/completions", prompt=prompt, max_tokens=1, temperature=0, logprobs=2)["choices"][0]
+        longer = self.server.post("/v1/completions", prompt=prompt + reply["text"], max_tokens=0, echo=True, logprobs=2)
+        if longer["choices"][0]["logprobs"]["tokens"][-1] == reply["text"]:
+            self.assertEqual(longer["choices"][0]["logprobs"]["token_logprobs"][-1],
+                             reply["logprobs"]["token_logprobs"][0])
+        events = self.server.stream("/v1/completions", prompt=prompt, max_tokens=2, echo=True, logprobs=2, seed=1)
+        at_once = self.server.post("/v1/completions", prompt=prompt, max_tokens=2, echo=True, logprobs=2, seed=1)
+        pieces = [choice for event in events for choice in event["choices"]]
+        self.assertEqual("".join(piece["text"] for piece in pieces), at_once["choices"][0]["text"])
+        for name in lists:
+            self.assertEqual([entry for piece in pieces for entry in (piece["logprobs"] or {name: []})[name]],
+                             at_once["choices"][0]["logprobs"][name])
+
     def test_a_spent_thinking_budget_leads_to_the_answer(self):
         free = self.server.chat(temperature=0, max_tokens=60)
         self.assertGreater(free["usage"]["completion_tokens_details"]["reasoning_tokens"], 8)

@@ -54,6 +54,10 @@ void Generation::run(const GenerationSink& sink) {
       sink.step(step);
       continue;
     }
+    if (const auto* scored = std::get_if<PromptToken>(&event->what)) {
+      if (sink.prompt) sink.prompt(*scored);
+      continue;
+    }
     const auto& end = std::get<ReplyEnd>(event->what);
     reader.finish(end.status.ok() && end.finish == FinishReason::kStop, step.events);
     if (!step.events.empty()) sink.step(step);

@@ -39,6 +39,7 @@ struct GenerationEnd {
 // connection may be kept alive; null: never.
 struct GenerationSink {
   std::function<void(const GenerationStep&)> step;
+  std::function<void(const PromptToken&)> prompt = nullptr;  // where it is to be scored
   std::function<void(const GenerationEnd&)> end;
   std::function<void()> wait = nullptr;
 };

@@ -20,6 +20,8 @@ constexpr Known kCounters[] = {
     {"lockstep_cached_tokens_total", "Of these, tokens whose state was kept and not read again."},
     {"lockstep_reply_tokens_total", "Tokens drawn."},
     {"lockstep_thinking_tokens_total", "Of these, tokens of thinking."},
+    {"lockstep_drafts_offered_total", "Drafted tokens that were tried."},
+    {"lockstep_drafts_accepted_total", "Of these, tokens that were right."},
     {"lockstep_replies_total", "Replies that ended, by how."},
 };
 constexpr Known kHistograms[] = {

@@ -35,6 +35,8 @@ void Service::note_end(Context& context, const GenerationEnd& end) {
   }
   metrics_.observe("lockstep_request_seconds",
                    timings.queue_seconds + timings.prompt_seconds + timings.decode_seconds);
+  metrics_.count("lockstep_drafts_offered_total", static_cast<double>(timings.drafts.offered()));
+  metrics_.count("lockstep_drafts_accepted_total", static_cast<double>(timings.drafts.accepted()));
   context.usage.add(timings, end.thinking_tokens);
   if (timings.cache_miss && end.reply == 0) {
     context.log.emplace_back("cache_miss", to_string(*timings.cache_miss));
@@ -55,6 +57,7 @@ void Service::give_whole(Context& context, Generation& generation, Reply& reply,
                         if (step.token != nullptr) place.count_token();
                         reply.add(step);
                       },
+                  .prompt = [&](const PromptToken& token) { reply.add_prompt(token); },
                   .end =
                       [&](const GenerationEnd& end) {
                         if (status.ok()) status = end.end.status;
@@ -83,6 +86,7 @@ void Service::give_stream(Context& context, Generation& generation, Chunks& chun
                         if (step.token != nullptr) place.count_token();
                         write(chunks.step(step));
                       },
+                  .prompt = [&](const PromptToken& token) { chunks.add_prompt(token); },
                   .end =
                       [&](const GenerationEnd& end) {
                         if (status.ok()) status = end.end.status;

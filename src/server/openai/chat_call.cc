@@ -85,8 +85,7 @@ bool read_chat_input(Fields& fields, ChatInput& input, ReplyReaderOptions& readi
 
 // What is defined in the dialect and not built here.
 void refuse_unbuilt(Fields& fields) {
-  for (const char* name :
-       {"functions", "function_call", "audio", "web_search_options", "prediction", "draft"}) {
+  for (const char* name : {"functions", "function_call", "audio", "web_search_options"}) {
     if (fields.has(name)) fields.fail(name, fmt::format("{} is not built yet", name));
     fields.skip(name);
   }

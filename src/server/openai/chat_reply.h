@@ -29,6 +29,7 @@ class ChatReply {
  public:
   ChatReply(const ServedModel& model, const ChatCall& call, ReplyHead head);
 
+  void add_prompt(const PromptToken&) {}  // the dialect has no place for it
   void add(const GenerationStep& step);
   void end(const GenerationEnd& end);
   // The whole answer, once all replies have ended.
@@ -60,6 +61,7 @@ class ChatChunks {
 
   // What each says, as events of a stream.
   std::string begin();
+  void add_prompt(const PromptToken&) {}
   std::string step(const GenerationStep& step);
   std::string end(const GenerationEnd& end);
   std::string usage() const;

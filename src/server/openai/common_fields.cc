@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 namespace lockstep::openai {
 namespace {
@@ -89,6 +90,48 @@ void read_stops(Fields& fields, const ServedModel& model, GenerationCall& call) 
   call.reading.stops = *stops;
 }
 
+// true, false, "on", "off", or the most drafts of one window.
+void read_draft(Fields& fields, Request& request) {
+  const json::value* draft = fields.any("draft");
+  if (draft == nullptr) return;
+  const int64_t* most = draft->if_int64();
+  if (*draft == false || *draft == "off") {
+    request.drafts = 0;
+  } else if (most != nullptr && *most >= 0 && *most <= kMostDrafts) {
+    request.drafts = *most;
+  } else if (*draft != true && *draft != "on") {
+    fields.fail("draft", fmt::format("draft is {}; on, off and a number from 0 to {} are known",
+                                     describe_value(*draft), kMostDrafts));
+  }
+}
+
+// A text, or {"type": "content", "content": TEXT or text parts} as the dialect has it.
+void read_prediction(Fields& fields, const ServedModel& model, Request& request) {
+  const json::value* given = fields.any("prediction");
+  if (given == nullptr) return;
+  const json::value* content = given;
+  if (const json::object* object = given->if_object()) content = object->if_contains("content");
+  std::string text;
+  bool known = content != nullptr && (content->is_string() || content->is_array());
+  if (known && content->is_string()) text = content->get_string();
+  for (const json::value& part :
+       known && content->is_array() ? content->get_array() : json::array()) {
+    const json::object* object = part.if_object();
+    const json::value* piece = object == nullptr ? nullptr : object->if_contains("text");
+    known = known && piece != nullptr && piece->is_string();
+    if (known) text += piece->get_string();
+  }
+  if (!known) return fields.fail("prediction", "prediction holds no text");
+  auto ids = model.tokenizer.encode(text);
+  if (!ids.ok()) return fields.fail("prediction", ids.error().message);
+  request.prediction = std::move(ids).value();
+  const auto most = static_cast<size_t>(model.limits.context);
+  if (request.prediction.size() > most) {
+    fields.fail("prediction", fmt::format("prediction has {} tokens; the context holds {}",
+                                          request.prediction.size(), most));
+  }
+}
+
 void read_form(Fields& fields, AnswerForm& form) {
   form.stream = fields.boolean("stream").value_or(false);
   form.return_tokens = fields.boolean("return_tokens").value_or(false);
@@ -115,6 +158,8 @@ void read_common_fields(Fields& fields, const ServedModel& model, GenerationCall
   const int64_t streams = model.limits.streams;
   call.request.replies = fields.integer("n", 1, streams).value_or(1);
   call.request.use_cache = fields.boolean("use_cache").value_or(true);
+  read_draft(fields, call.request);
+  read_prediction(fields, model, call.request);
   read_stops(fields, model, call);
   read_form(fields, form);
 }

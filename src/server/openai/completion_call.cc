@@ -59,12 +59,12 @@ ApiStatus read_completion_call(const json::object& body, const ServedModel& mode
   Fields fields(body);
   Request& request = call.generation.request;
   read_prompt(fields, model, request);
-  request.max_tokens = fields.integer("max_tokens", 1, kMostTokens).value_or(kDefaultTokens);
+  request.max_tokens = fields.integer("max_tokens", 0, kMostTokens).value_or(kDefaultTokens);
   request.top_logprobs = fields.integer("logprobs", 0, kMaxTopLogprobs);
   read_common_fields(fields, model, call.generation, call.form);
   call.generation.reading.plain = true;
   if (fields.boolean("echo").value_or(false)) {
-    if (request.top_logprobs) fields.fail("echo", "echo with logprobs is not built yet");
+    request.prompt_logprobs = request.top_logprobs;
     call.echo = model.tokenizer.decode(request.prompt);
   }
   if (const auto suffix = fields.text("suffix"); suffix && !suffix->empty()) {
@@ -74,9 +74,8 @@ ApiStatus read_completion_call(const json::object& body, const ServedModel& mode
       best.value_or(request.replies) != request.replies) {
     fields.fail("best_of", "best_of can only be n");
   }
-  for (const char* name : {"prediction", "draft"}) {
-    if (fields.has(name)) fields.fail(name, fmt::format("{} is not built yet", name));
-    fields.skip(name);
+  if (request.prompt_logprobs && request.replies > 1) {
+    fields.fail("echo", "echo with logprobs scores the prompt once: n can only be 1");
   }
   call.ignored = ignored_fields(fields);
   if (ApiStatus error = fields.finish()) return error;

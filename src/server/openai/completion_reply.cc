@@ -29,6 +29,13 @@ json::object ending_of(const GenerationEnd& end) {
 
 }  // namespace
 
+void TokenLists::add_first(const Tokenizer& tokenizer, int32_t id) {
+  tokens.push_back(json::string(tokenizer.decode({&id, 1})));
+  token_logprobs.push_back(nullptr);
+  top_logprobs.push_back(nullptr);
+  text_offset.push_back(0);
+}
+
 void TokenLists::add(const Tokenizer& tokenizer, const Logprobs& logprobs, size_t offset) {
   tokens.push_back(json::string(tokenizer.decode({&logprobs.chosen.id, 1})));
   token_logprobs.push_back(wire_logprob(logprobs.chosen.logprob));
@@ -55,6 +62,15 @@ CompletionReply::CompletionReply(const ServedModel& model, const CompletionCall&
       tokens_(call.form.return_tokens),
       choices_(static_cast<size_t>(call.generation.request.replies)) {
   for (Choice& choice : choices_) choice.text = call.echo;
+  const Request& request = call.generation.request;
+  if (!request.prompt_logprobs) return;
+  choices_.front().lists.add_first(model.tokenizer, request.prompt.front());
+  prompt_bytes_ = model.tokenizer.token_bytes(request.prompt.front()).size();
+}
+
+void CompletionReply::add_prompt(const PromptToken& token) {
+  choices_.front().lists.add(model_.tokenizer, token.logprobs, prompt_bytes_);
+  prompt_bytes_ += model_.tokenizer.token_bytes(token.logprobs.chosen.id).size();
 }
 
 void CompletionReply::add(const GenerationStep& step) {
@@ -94,7 +110,18 @@ CompletionChunks::CompletionChunks(const ServedModel& model, const CompletionCal
       echo_(call.echo),
       tokens_(call.form.return_tokens),
       include_usage_(call.form.include_usage),
-      shown_(static_cast<size_t>(call.generation.request.replies), call.echo.size()) {}
+      shown_(static_cast<size_t>(call.generation.request.replies), call.echo.size()) {
+  const Request& request = call.generation.request;
+  scored_ = request.prompt_logprobs.has_value();
+  if (!scored_) return;
+  prompt_.add_first(model.tokenizer, request.prompt.front());
+  prompt_bytes_ = model.tokenizer.token_bytes(request.prompt.front()).size();
+}
+
+void CompletionChunks::add_prompt(const PromptToken& token) {
+  prompt_.add(model_.tokenizer, token.logprobs, prompt_bytes_);
+  prompt_bytes_ += model_.tokenizer.token_bytes(token.logprobs.chosen.id).size();
+}
 
 json::object CompletionChunks::chunk(int64_t index, const std::string& text) const {
   json::object object = head_json(model_, head_);
@@ -104,19 +131,28 @@ json::object CompletionChunks::chunk(int64_t index, const std::string& text) con
   return object;
 }
 
-std::string CompletionChunks::begin() {
+// A prompt that is scored is given with its figures, before the reply's first token.
+std::string CompletionChunks::give_echo() {
   std::string text;
-  if (echo_.empty()) return text;
+  const std::string echo = std::exchange(echo_, {});
+  if (echo.empty()) return text;
   for (size_t i = 0; i < shown_.size(); ++i) {
-    text += event_of(chunk(static_cast<int64_t>(i), echo_));
+    json::object object = chunk(static_cast<int64_t>(i), echo);
+    if (scored_) {
+      object["choices"].as_array().front().as_object()["logprobs"] = prompt_.take();
+    }
+    text += event_of(object);
   }
   return text;
 }
+
+std::string CompletionChunks::begin() { return scored_ ? std::string() : give_echo(); }
 
 std::string CompletionChunks::step(const GenerationStep& step) {
   const std::string text = text_of(step);
   const bool told = step.token != nullptr && (tokens_ || step.token->logprobs);
   if (text.empty() && !told) return {};
+  const std::string before = give_echo();
   json::object object = chunk(step.reply, text);
   json::object& choice = object["choices"].as_array().front().as_object();
   size_t& shown = shown_[static_cast<size_t>(step.reply)];
@@ -127,15 +163,16 @@ std::string CompletionChunks::step(const GenerationStep& step) {
   }
   if (step.token != nullptr && tokens_) choice["token_ids"] = json::array{step.token->id};
   shown += text.size();
-  return event_of(object);
+  return before + event_of(object);
 }
 
 std::string CompletionChunks::end(const GenerationEnd& end) {
   usage_.add(end.end.timings, 0);
+  const std::string before = give_echo();
   json::object object = chunk(end.reply, {});
   json::object& choice = object["choices"].as_array().front().as_object();
   for (auto& [key, value] : ending_of(end)) choice[key] = std::move(value);
-  return event_of(object);
+  return before + event_of(object);
 }
 
 std::string CompletionChunks::usage() const {

@@ -21,7 +21,9 @@ struct TokenLists {
   json::array top_logprobs;
   json::array text_offset;
 
-  // `offset`: bytes of the reply's text before the token.
+  // The first token of a prompt, which nothing stands before.
+  void add_first(const Tokenizer& tokenizer, int32_t id);
+  // `offset`: bytes of the text before the token.
   void add(const Tokenizer& tokenizer, const Logprobs& logprobs, size_t offset);
   json::object take();
 };
@@ -30,6 +32,7 @@ class CompletionReply {
  public:
   CompletionReply(const ServedModel& model, const CompletionCall& call, ReplyHead head);
 
+  void add_prompt(const PromptToken& token);
   void add(const GenerationStep& step);
   void end(const GenerationEnd& end);
   json::object take();
@@ -46,6 +49,7 @@ class CompletionReply {
   ReplyHead head_;
   bool logprobs_;
   bool tokens_;
+  size_t prompt_bytes_ = 0;  // of the prompt's tokens so far
   std::vector<Choice> choices_;
   Usage usage_;
 };
@@ -55,16 +59,21 @@ class CompletionChunks {
   CompletionChunks(const ServedModel& model, const CompletionCall& call, ReplyHead head);
 
   std::string begin();
+  void add_prompt(const PromptToken& token);
   std::string step(const GenerationStep& step);
   std::string end(const GenerationEnd& end);
   std::string usage() const;
 
  private:
   json::object chunk(int64_t index, const std::string& text) const;
+  std::string give_echo();
 
   const ServedModel& model_;
   ReplyHead head_;
-  std::string echo_;
+  std::string echo_;     // what of it has not been given yet
+  TokenLists prompt_;    // of the prompt, where it is scored
+  size_t prompt_bytes_;  // of the tokens in these
+  bool scored_;
   bool tokens_;
   bool include_usage_;
   std::vector<size_t> shown_;  // bytes of each reply so far

@@ -36,20 +36,6 @@ json::object usage_json(const Usage& usage) {
           {"completion_tokens_details", json::object{{"reasoning_tokens", usage.thinking}}}};
 }
 
-json::object timings_json(const ReplyTimings& timings) {
-  json::object object = {{"queue_seconds", timings.queue_seconds},
-                         {"prompt_tokens", timings.prompt_tokens},
-                         {"cached_tokens", timings.cached_tokens},
-                         {"cache_miss", nullptr},
-                         {"prompt_seconds", timings.prompt_seconds},
-                         {"prompt_tokens_per_second", timings.prompt_rate()},
-                         {"reply_tokens", timings.reply_tokens},
-                         {"reply_seconds", timings.decode_seconds},
-                         {"reply_tokens_per_second", timings.decode_rate()}};
-  if (timings.cache_miss) object["cache_miss"] = to_string(*timings.cache_miss);
-  return object;
-}
-
 double wire_logprob(double logprob) { return std::isfinite(logprob) ? logprob : kLeastLogprob; }
 
 json::object logprob_json(const Tokenizer& tokenizer, const Logprobs& logprobs) {

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "runtime/reply.h"
 #include "sampling/settings.h"
+#include "server/timings.h"
 #include "text/tokenizer.h"
 
 namespace lockstep::openai {
@@ -19,9 +20,6 @@ struct Usage {
   void add(const ReplyTimings& timings, int64_t thinking_tokens);
 };
 json::object usage_json(const Usage& usage);
-
-// What was read, kept and drawn, in tokens and seconds; why no more was kept.
-json::object timings_json(const ReplyTimings& timings);
 
 // {"token", "logprob", "bytes", "top_logprobs"}.
 json::object logprob_json(const Tokenizer& tokenizer, const Logprobs& logprobs);
