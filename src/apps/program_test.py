@@ -410,7 +410,7 @@ class OtherCommands(Program):
         self.assertEqual(result.returncode, 0, result.stderr)
         *clauses, logits, summary = result.stdout.decode().splitlines()
         for line in clauses:
-            self.assertRegex(line, r"^clause .+: PASS \(\d+ (rows|tokens)\)$")
+            self.assertRegex(line, r"^clause .+: PASS \(\d+ (rows|tokens)(, \d+ of \d+ drafts right)?\)$")
         self.assertRegex(logits, "^logits [0-9a-f]{32}$")
         self.assertEqual(summary, f"verify exact: GREEN, {len(clauses)} clauses")
         report = json.loads(lockstep(*command, "--json", "--threads", 1).stdout)
