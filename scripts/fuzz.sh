@@ -16,7 +16,7 @@ for name in $names; do
 done
 
 # Bytes that an input may have at most.
-declare -A longest=([config]=16384 [prompt_cache]=12288)
+declare -A longest=([config]=16384 [prompt_cache]=12288 [tokenizer]=8192)
 
 cmake --preset fuzz >/dev/null || exit 1
 cmake --build --preset fuzz --target $(printf '%s_fuzz ' $names) -- --quiet || exit 1

@@ -1,5 +1,4 @@
-// libFuzzer target: any bytes as a template, rendered with a small conversation. Run it with
-// scripts/fuzz_template.sh.
+// libFuzzer target: any bytes as a template, rendered with a small conversation.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
