@@ -6,3 +6,5 @@ set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+# Debian's mold is not where this compiler looks for its linker.
+set(LOCKSTEP_MOLD OFF CACHE FILEPATH "")

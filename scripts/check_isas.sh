@@ -55,7 +55,7 @@ for set in "${@:-neon avx512}"; do
   for name in $set; do
     case $name in
       neon)
-        need g++-aarch64-linux-gnu qemu-user-static lib{fmt,gtest,pcre2,edit,bsd,md,ncurses}-dev:arm64
+        need g++-aarch64-linux-gnu qemu-user-static lib{fmt,gtest,pcre2,edit,bsd,md,ncurses,ssl}-dev:arm64
         check aarch64 qemu-aarch64-static
         ;;
       avx512)

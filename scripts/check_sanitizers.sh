@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-fast_modules=(base formats text checkpoint sampling)
+fast_modules=(base formats text checkpoint)
 
 # PRESET [MODULE...]: default all
 check() {

@@ -15,9 +15,10 @@ for name in $names; do
   [[ " $all " == *[[:space:]]$name[[:space:]]* ]] || { echo "fuzz.sh: no fuzzer $name; there are" $all >&2; exit 2; }
 done
 
-# Bytes that an input may have at most.
-declare -A longest=([config]=16384 [prompt_cache]=12288 [tokenizer]=8192)
+# Bytes that an input may have at most, and seconds that it may take: templates loop up to their limits.
+declare -A longest=([config]=16384 [prompt_cache]=12288 [tokenizer]=8192) slowest=([template]=20)
 
+scripts/install_dependencies.sh fuzz || exit 1
 cmake --preset fuzz >/dev/null || exit 1
 cmake --build --preset fuzz --target $(printf '%s_fuzz ' $names) -- --quiet || exit 1
 mkdir -p build/fuzz/findings
@@ -26,7 +27,7 @@ for name in $names; do
   mkdir -p "build/fuzz/corpus/$name"
   log=build/fuzz/$name.log
   if "build/fuzz/${name}_fuzz" -max_total_time="$seconds" -max_len="${longest[$name]:-4096}" \
-      -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
+      -timeout="${slowest[$name]:-5}" -rss_limit_mb=2048 -print_final_stats=1 \
       -artifact_prefix="build/fuzz/findings/$name-" \
       "build/fuzz/corpus/$name" "tests/fuzz/$name" >"$log" 2>&1; then
     echo "$name: $(grep -o 'number_of_executed_units: .*' "$log" | grep -o '[0-9]*') inputs, nothing found"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building and testing need, as Debian 12 packages it. The one list of dependencies.
+#   scripts/install_dependencies.sh [fuzz]     fuzz: what scripts/fuzz.sh needs besides
 set -euo pipefail
 
 packages=(
@@ -14,6 +15,10 @@ packages=(
   libxxhash-dev     # hashes of files and contents (header-only)
   clang-format-19   # the formatting check
 )
+
+if [ "${1-}" = fuzz ]; then
+  packages+=(clang-14 libclang-rt-14-dev)  # libFuzzer
+fi
 
 missing=()
 for package in "${packages[@]}"; do
