@@ -68,9 +68,6 @@ InfoSection unsupported_section(const OpenedModel& opened, const std::string& te
   };
   const Checkpoint& checkpoint = opened.model.checkpoint();
   if (checkpoint.config.has_vision) add("images", "the vision tower is not read yet: text only");
-  if (checkpoint.mtp.origin != MtpOrigin::kNone) {
-    add("drafting", "the draft head is read and checked, replies do not use it yet");
-  }
   if (!template_fault.empty()) add("chat template", template_fault + " (run --raw works)");
   add("devices", "the processor only");
   return section;

@@ -303,6 +303,8 @@ class Answers(unittest.TestCase):
                 (dict(ask, tools=[{}]), 400, "tools", "tools[0]"),
                 (dict(ask, response_format={"type": "json_object"}), 400, "response_format", "not built"),
                 (dict(ask, reasoning_effort="huge"), 400, "reasoning_effort", "xhigh"),
+                (dict(ask, chat_template_kwargs={"messages": []}), 400, "chat_template_kwargs", "cannot hold messages"),
+                (dict(ask, max_tokens=3, max_completion_tokens=5), 400, "max_tokens", "one will do"),
                 (dict(ask, nonsense=1), 400, "nonsense", "not a field"),
                 (dict(messages=image), 400, "messages", "image_url"),
                 (dict(messages=[{"role": "user", "content": "a " * 40000}]), 400, "messages", "32768")):
@@ -467,6 +469,9 @@ class Wire(unittest.TestCase):
     def test_other_origins_are_let_in_where_they_are_named(self):
         status, headers, _ = self.server.ask("OPTIONS", "/v1/chat/completions")
         self.assertEqual((status, headers["access-control-allow-origin"]), (204, "https://example.org"))
+        for origin, allowed in (("https://example.org", 200), ("https://example.com", 403), ("null", 403)):
+            status, _, _ = self.server.ask("POST", "/tokenize", {"content": "a"}, {"Origin": origin})
+            self.assertEqual(status, allowed, origin)
 
     def test_noise_does_not_end_the_server(self):
         noise = random.Random(3)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -77,12 +78,13 @@ bool ApiKeys::required() const {
 }
 
 std::optional<std::string> ApiKeys::salt_of(std::string_view authorization) const {
-  constexpr std::string_view kScheme = "Bearer ";
+  constexpr size_t kScheme = 7;  // "Bearer ", in any case
   const std::lock_guard lock(mutex_);
   if (given_.empty() && from_file_.empty()) return std::string();
-  const bool has_scheme = authorization.starts_with(kScheme);
+  const bool has_scheme =
+      authorization.size() > kScheme && strncasecmp(authorization.data(), "Bearer ", kScheme) == 0;
   const Digest digest =
-      digest_of(has_scheme ? trimmed(authorization.substr(kScheme.size())) : std::string_view());
+      digest_of(has_scheme ? trimmed(authorization.substr(kScheme)) : std::string_view());
   bool known = false;
   for (const auto* list : {&given_, &from_file_}) {
     for (const Digest& each : *list) {

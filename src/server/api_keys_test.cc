@@ -24,14 +24,14 @@ TEST_F(KeyFile, EveryKeyHasASaltOfItsOwn) {
   const ApiKeys keys = ApiKeys::make({"gamma"}, path_).value();
   EXPECT_TRUE(keys.required());
   const auto alpha = keys.salt_of("Bearer alpha");
-  const auto beta = keys.salt_of("Bearer beta");
+  const auto beta = keys.salt_of("bearer beta");
   const auto gamma = keys.salt_of("Bearer gamma");
   ASSERT_TRUE(alpha && beta && gamma);
   EXPECT_NE(*alpha, *beta);
   EXPECT_NE(*beta, *gamma);
   EXPECT_EQ(alpha->find("alpha"), std::string::npos);
   for (const char* wrong : {"", "alpha", "Bearer", "Bearer ", "Bearer alph", "Bearer # of the team",
-                            "bearer alpha", "Bearer alpha beta"}) {
+                            "Basic alpha", "Bearer alpha beta"}) {
     EXPECT_FALSE(keys.salt_of(wrong).has_value()) << wrong;
   }
 }

@@ -18,6 +18,9 @@ Result<std::string> cut_at_final(std::string text, const json::array& messages) 
   if (role == nullptr || *role != "assistant") {
     return bad("continue_final_message needs an assistant's message at the end");
   }
+  if (last->contains("tool_calls")) {
+    return bad("continue_final_message cannot go on from a message with tool_calls");
+  }
   const json::string& content = last->at("content").as_string();
   // Templates strip the blanks around a text.
   const size_t end = std::string_view(content).find_last_not_of(" \t\r\n");
@@ -31,6 +34,13 @@ Result<std::string> cut_at_final(std::string text, const json::array& messages) 
   }
   text.resize(at + shown.size() - begin);
   return text;
+}
+
+// Callers have no business with where the server's files lie.
+Error without_folder(Error error, const std::string& folder) {
+  const size_t at = folder.empty() ? std::string::npos : error.message.find(folder + "/");
+  if (at != std::string::npos) error.message.erase(at, folder.size() + 1);
+  return error;
 }
 
 }  // namespace
@@ -47,7 +57,9 @@ Result<std::string> render_messages(const ServedModel& model, ChatInput input,
   localtime_r(&now, &local);
   input.now = local;
   if (continue_final) input.add_generation_prompt = false;
-  LOCKSTEP_ASSIGN_OR_RETURN(std::string text, model.chat_template->render(input));
+  auto rendered = model.chat_template->render(input);
+  if (!rendered.ok()) return without_folder(rendered.error(), model.folder);
+  std::string text = std::move(rendered).value();
   if (!continue_final) return text;
   return cut_at_final(std::move(text), input.messages);
 }

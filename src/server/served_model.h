@@ -22,6 +22,7 @@ struct ServedModel {
   const Tokenizer& tokenizer;
   const ChatTemplate* chat_template = nullptr;  // null: template_fault says why
   std::string template_fault = {};
+  std::string folder = {};  // of its files: left out of what callers are told
   std::vector<int32_t> stop_ids;
   SamplingSettings defaults;  // of what a request does not say
   std::string fingerprint;    // the precision tuple: the same tokens, the same bits

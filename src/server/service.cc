@@ -102,6 +102,13 @@ void Service::dispatch(Context& context) {
   if (request.method == "OPTIONS" && !options_.cors_origin.empty()) {
     return answer(context, {.status = 204, .content_type = {}, .body = {}});
   }
+  // Browsers send simple requests of any page; one without this header comes from no page.
+  const std::string_view origin = request.header("origin");
+  if (!origin.empty() && options_.cors_origin != "*" && origin != options_.cors_origin) {
+    return refuse(context, {.status = 403,
+                            .message = "web pages of this origin may not ask; --cors-origin names "
+                                       "one that may"});
+  }
   std::string allowed;
   for (const RouteEntry& entry : kRoutes) {
     if (!matches(entry.path, request.path)) continue;

@@ -74,6 +74,7 @@ CommandLine parse_convert(CLI::App& app, std::span<const std::string> arguments)
       ->check(kThreads)
       ->type_name("N");
   return parse_into(app, arguments, args, [&] {
+    while (args.out.size() > 1 && args.out.ends_with('/')) args.out.pop_back();
     return first_of({check_convert(args, raw), check_threads(args.model.threads)});
   });
 }

@@ -79,7 +79,16 @@ bool read_chat_input(Fields& fields, ChatInput& input, ReplyReaderOptions& readi
   read_tools(fields, input, reading);
   read_effort(fields, input);
   if (const auto thinking = fields.boolean("enable_thinking")) input.enable_thinking = *thinking;
-  if (const json::object* extra = fields.object("chat_template_kwargs")) input.extra = *extra;
+  if (const json::object* extra = fields.object("chat_template_kwargs")) {
+    for (const char* name : {"messages", "tools", "add_generation_prompt"}) {
+      if (!extra->contains(name)) continue;
+      fields.fail("chat_template_kwargs",
+                  fmt::format("chat_template_kwargs cannot hold {}: the request's own fields say "
+                              "what it is",
+                              name));
+    }
+    input.extra = *extra;
+  }
   return fields.boolean("continue_final_message").value_or(false);
 }
 
@@ -108,6 +117,11 @@ void read_lengths(Fields& fields, ChatCall& call) {
   const auto most = fields.integer("max_completion_tokens", 1, kMostTokens);
   const auto older = fields.integer("max_tokens", 1, kMostTokens);
   call.generation.request.max_tokens = most ? most : older;
+  if (most && older && *most != *older) {
+    fields.fail("max_tokens", fmt::format("max_tokens is {} and max_completion_tokens {}; one will "
+                                          "do",
+                                          *older, *most));
+  }
   call.logprobs = fields.boolean("logprobs").value_or(false);
   const auto top = fields.integer("top_logprobs", 0, kMaxTopLogprobs);
   if (top && !call.logprobs) fields.fail("top_logprobs", "top_logprobs goes with logprobs: true");
