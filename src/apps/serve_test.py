@@ -206,7 +206,12 @@ class Answers(unittest.TestCase):
             self.assertEqual(whole(plain), whole(predicted))
             kinds = ("copies", "head")
             self.assertEqual(sum(sum(plain["timings"]["drafts"][kind]["offered"]) for kind in kinds), 0)
-            self.assertGreater(sum(sum(drafted["timings"]["drafts"][kind]["offered"]) for kind in kinds), 0)
+            # How many are offered follows the clock: a drafter that does not pay here is left alone.
+            for kind in kinds:
+                counts = drafted["timings"]["drafts"][kind]
+                self.assertEqual((len(counts["offered"]), len(counts["accepted"])), (8, 8))
+                self.assertTrue(all(a <= o for a, o in zip(counts["accepted"], counts["offered"])), counts)
+                self.assertEqual(sum(counts["offered"][3:]), 0)  # no window deeper than asked
 
     def test_a_prompt_is_scored_without_drawing(self):
         prompt = "mount - mount a filesystem"
